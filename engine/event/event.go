@@ -173,12 +173,12 @@ type Span struct{ Tenant, First, Count int }
 // Holdings is what a worker holds: zero free-versus-capacity difference and zero counts at rest.
 type Holdings struct {
 	PagesFree, PagesCapacity, PagesQuarantined int
-	SlotsFree, SlotsCapacity                   int
+	SlotsFree, SlotsCapacity, SlotsQuarantined int
 	Requests, Outstanding                      int
 }
 
 // Idle reports whether nothing is held: quarantined pages are held, by design and for ever.
 func (h Holdings) Idle() bool {
-	return h.PagesFree+h.PagesQuarantined == h.PagesCapacity && h.SlotsFree == h.SlotsCapacity &&
+	return h.PagesFree+h.PagesQuarantined == h.PagesCapacity && h.SlotsFree+h.SlotsQuarantined == h.SlotsCapacity &&
 		h.Requests == 0 && h.Outstanding == 0
 }

@@ -70,6 +70,14 @@ type Allocator interface {
 	Capacity() int
 }
 
+// Slots hands out metadata slots; false when none is free.
+type Slots interface {
+	Reserve() (int, bool)
+	Release(int)
+	Free() int
+	Capacity() int
+}
+
 // Seams is everything that stands between one worker and the world. The engine builds it, lets one wrapper put
 // other implementations in place of any field, and then hands it to the runner and the worker.
 // Fields a role does not use are nil (a router has neither Transport nor Device).

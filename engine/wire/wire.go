@@ -107,9 +107,11 @@ const (
 	AtForward
 	AtReserve
 	AtCommit
+	// AtTransfer is no hand-over: the sender found, while or before sending, that it cannot deliver.
+	AtTransfer
 )
 
-var stageNames = [...]string{"edge", "http", "intake", "bootstrap", "waiting", "forward", "reserve", "commit"}
+var stageNames = [...]string{"edge", "http", "intake", "bootstrap", "waiting", "forward", "reserve", "commit", "transfer"}
 
 func (s Stage) String() string { return nameOf(stageNames[:], int(s), "stage") }
 

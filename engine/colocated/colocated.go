@@ -1,0 +1,180 @@
+// Package colocated is the control: one worker, one pool, one request object, no transfer. The very refusal that leaks
+// in a disaggregated deployment works here without any guard, because the object that was refused is the one that
+// answers: the verdict is looked at after the placeholder's forward pass, and the client gets it.
+//
+// A request waits for pages for prompt and answer, is computed in chunks, and runs one token a step.
+package colocated
+
+import (
+	"github.com/stalepage/stalepage/engine/config"
+	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn"
+	"github.com/stalepage/stalepage/engine/wire"
+)
+
+type state uint8
+
+const (
+	waiting state = iota
+	forwarding
+	running
+	draining
+	scrubbing
+	over
+)
+
+// Config is what one co-located worker is built from.
+type Config struct {
+	Addr, Router wire.Addr
+	Worker       config.Worker
+	Guards       guard.Set
+	Admission    port.Admission
+	Allocator    port.Allocator
+	Pool         port.Layout
+}
+
+type request struct {
+	room         wire.Room
+	state        state
+	prompt       []wire.Token // a placeholder after a refusal with a stand-in
+	asked        int
+	maxNewTokens int
+	truncated    bool
+	pending      port.Verdict
+	deadline     wire.Tick
+	pages        []wire.Page
+	computed     int
+	output       []wire.Token
+	ops          int
+}
+
+// Worker is the co-located worker as a port.Worker.
+type Worker struct {
+	config     Config
+	desk       turn.Desk
+	requests   map[wire.Room]*request // tombstones included
+	queue      []*request
+	operations map[wire.Ticket]*request
+	introduced bool
+}
+
+// New returns a co-located worker that has seen nothing yet.
+func New(c Config) *Worker {
+	return &Worker{
+		config: c, desk: turn.New(c.Addr), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
+	}
+}
+
+// Addr is the worker's address.
+func (w *Worker) Addr() wire.Addr { return w.config.Addr }
+
+// Held says what the worker still holds.
+func (w *Worker) Held() event.Holdings {
+	return event.Holdings{
+		PagesFree: w.config.Allocator.Free(), PagesCapacity: w.config.Allocator.Capacity(),
+		Requests: len(w.queue), Outstanding: len(w.operations),
+	}
+}
+
+// Step takes what arrived, moves every request as far as it can go, and returns what is to be done.
+func (w *Worker) Step(t port.Turn) port.Effects {
+	w.desk.Begin(t.Now)
+	if !w.introduced {
+		w.introduced = true
+		w.desk.Send(w.config.Router, 0, wire.PeerUp{
+			MaxInputTokens: w.config.Worker.MaxInputTokens(), PageSize: w.config.Pool.PageSize,
+		})
+	}
+	for _, m := range t.Messages {
+		switch body := m.Body.(type) {
+		case wire.Submit:
+			w.submit(m.Room, body)
+		case wire.Abort:
+			w.desk.Event(event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
+			if r := w.requests[m.Room]; r != nil && r.state < draining {
+				w.finish(r, 499, "aborted by the client")
+			}
+		}
+	}
+	for _, d := range t.Ops {
+		w.opDone(d)
+	}
+	w.schedule()
+	w.sweep()
+	return w.desk.Effects()
+}
+
+func (w *Worker) submit(room wire.Room, body wire.Submit) {
+	w.desk.Event(event.Event{
+		Kind: event.RequestReceived, Room: room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
+		Hash: turn.HashOf(body.Prompt),
+	})
+	if w.requests[room] != nil {
+		return
+	}
+	r := &request{
+		room: room, prompt: body.Prompt, asked: len(body.Prompt), maxNewTokens: body.MaxNewTokens,
+		deadline: w.desk.Now() + wire.Tick(w.config.Worker.BootstrapTimeoutTicks),
+	}
+	w.requests[room] = r
+	w.queue = append(w.queue, r)
+	if !w.admit(r, wire.AtHTTP) || !w.admit(r, wire.AtIntake) {
+		return
+	}
+	if r.pending.TruncateTo > 0 && r.pending.TruncateTo < len(r.prompt) {
+		r.prompt, r.truncated = r.prompt[:r.pending.TruncateTo], true
+		w.desk.Event(event.Event{Kind: event.RequestTruncated, Room: room, Tokens: len(r.prompt), Count: r.asked})
+	}
+	if r.pending.StandIn {
+		r.prompt, r.maxNewTokens = []wire.Token{0}, 1
+	}
+	if r.pending.Refused && w.config.Guards.Has(guard.DoorRefusal) {
+		w.reject(r)
+	}
+}
+
+// admit asks admission at a hand-over and reports whether the request may go on; see prefill's for the rule.
+func (w *Worker) admit(r *request, stage wire.Stage) bool {
+	before := r.pending
+	asked := port.Request{Room: r.room, Tokens: len(r.prompt), MaxNewTokens: r.maxNewTokens}
+	r.pending = w.config.Admission.At(stage, asked, before)
+	if !r.pending.Refused {
+		return true
+	}
+	if !before.Refused {
+		w.desk.Event(event.Event{
+			Kind: event.RefusalRecorded, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked,
+			Reason: r.pending.Reason, Flag: r.pending.StandIn,
+		})
+	}
+	own := r.pending.Stage == stage && stage != wire.AtIntake
+	if own || r.pending.Stage != stage && w.config.Guards.Has(guard.HonourRefusal) {
+		w.reject(r)
+		return false
+	}
+	return true
+}
+
+func (w *Worker) reject(r *request) {
+	w.desk.Event(event.Event{
+		Kind: event.RequestRejected, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked, Reason: r.pending.Reason,
+	})
+	w.finish(r, 400, r.pending.Reason)
+}
+
+func (w *Worker) finish(r *request, status int, reason string) {
+	output := r.output
+	if status != 200 {
+		output = nil
+	}
+	w.desk.Event(event.Event{
+		Kind: event.RequestFinished, Room: r.room, Status: status, Tokens: len(r.prompt), Count: len(output),
+		Reason: reason,
+	})
+	w.desk.Send(w.config.Router, r.room, wire.Finished{
+		Status: status, PromptTokens: len(r.prompt), Tokens: output, Truncated: r.truncated, Reason: reason,
+	})
+	r.state = draining
+}

@@ -1,0 +1,41 @@
+package port
+
+import (
+	"encoding/binary"
+
+	"github.com/stalepage/stalepage/engine/wire"
+)
+
+// Record is what prefill leaves in a metadata slot of decode: the first output token, and whose it is. It travels as
+// bytes in a registered region (SGLang's metadata, or aux, buffers), so it can be as stale as any page.
+type Record struct {
+	Room wire.Room
+	// Tokens is the length that prefill claims to have transferred.
+	Tokens int
+	// Cached is how many of them came from a prefix cache.
+	Cached int
+	First  wire.Token
+}
+
+// Bytes is the record as it lies in memory: RecordBytes long, little endian.
+func (r Record) Bytes() []byte {
+	b := make([]byte, RecordBytes)
+	binary.LittleEndian.PutUint64(b, uint64(r.Room))
+	binary.LittleEndian.PutUint64(b[8:], uint64(r.Tokens))
+	binary.LittleEndian.PutUint64(b[16:], uint64(r.Cached))
+	binary.LittleEndian.PutUint64(b[24:], uint64(r.First))
+	return b
+}
+
+// ParseRecord reads what Bytes wrote; false if b is not RecordBytes long. It believes any content.
+func ParseRecord(b []byte) (Record, bool) {
+	if len(b) != RecordBytes {
+		return Record{}, false
+	}
+	return Record{
+		Room:   wire.Room(binary.LittleEndian.Uint64(b)),
+		Tokens: int(int64(binary.LittleEndian.Uint64(b[8:]))),
+		Cached: int(int64(binary.LittleEndian.Uint64(b[16:]))),
+		First:  wire.Token(binary.LittleEndian.Uint64(b[24:])),
+	}, true
+}

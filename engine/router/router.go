@@ -1,0 +1,121 @@
+// Package router picks the pair, posts a request to prefill and decode at once, and hands the client decode's answer.
+// Prefill's own answer is dropped, as SGLang's router does, unless the router is told to cancel on a prefill error.
+// It refuses at the edge with either of two guards: a limit that the operator configured (edge-refusal) or one that
+// its workers announced (limit-exchange).
+package router
+
+import (
+	"github.com/stalepage/stalepage/engine/config"
+	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn"
+	"github.com/stalepage/stalepage/engine/wire"
+)
+
+// Config is what one router is built from.
+type Config struct {
+	Addr wire.Addr
+	// Workers get every request: prefill and decode, in this order, or one co-located worker.
+	Workers []wire.Addr
+	Router  config.Router
+	Guards  guard.Set
+}
+
+// Worker is the router as a port.Worker.
+type Worker struct {
+	config  Config
+	desk    turn.Desk
+	clients map[wire.Room]wire.Addr // who waits for each open room
+	// limit is the smallest limit that a worker announced; 0 until one did.
+	limit int
+}
+
+// New returns a router that has seen nothing yet.
+func New(c Config) *Worker {
+	return &Worker{config: c, desk: turn.New(c.Addr), clients: map[wire.Room]wire.Addr{}}
+}
+
+// Addr is the router's address.
+func (w *Worker) Addr() wire.Addr { return w.config.Addr }
+
+// Held counts the rooms that still wait for an answer.
+func (w *Worker) Held() event.Holdings { return event.Holdings{Requests: len(w.clients)} }
+
+// Step routes what arrived.
+func (w *Worker) Step(t port.Turn) port.Effects {
+	w.desk.Begin(t.Now)
+	for _, m := range t.Messages {
+		w.receive(m)
+	}
+	return w.desk.Effects()
+}
+
+func (w *Worker) receive(m wire.Message) {
+	switch body := m.Body.(type) {
+	case wire.PeerUp:
+		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
+		if w.limit == 0 || body.MaxInputTokens < w.limit {
+			w.limit = body.MaxInputTokens
+		}
+	case wire.Submit:
+		w.submit(m, body)
+	case wire.Abort:
+		if _, open := w.clients[m.Room]; open {
+			w.desk.Event(event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
+			w.broadcast(m.Room, body)
+		}
+	case wire.Finished:
+		w.answer(m.Room, body)
+	case wire.Refused: // prefill's own answer: dropped, by default
+		if _, open := w.clients[m.Room]; open && w.config.Router.Mode == config.CancelOnPrefillError {
+			w.answer(m.Room, wire.Finished{Status: 400, Reason: body.Reason})
+			w.desk.Send(w.config.Workers[len(w.config.Workers)-1], m.Room, wire.Abort{})
+		}
+	}
+}
+
+func (w *Worker) submit(m wire.Message, body wire.Submit) {
+	w.desk.Event(event.Event{
+		Kind: event.RequestReceived, Room: m.Room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
+		Hash: turn.HashOf(body.Prompt),
+	})
+	w.clients[m.Room] = m.From
+	reason, trip := "", guard.None
+	switch {
+	case len(body.Prompt) == 0 || body.MaxNewTokens < 1:
+		w.reject(m.Room, len(body.Prompt), "a request needs at least one prompt token and one new token")
+		return
+	case w.config.Guards.Has(guard.EdgeRefusal) && len(body.Prompt) >= w.config.Router.EdgeLimitTokens:
+		reason, trip = "prompt reaches the edge limit", guard.EdgeRefusal
+	case w.config.Guards.Has(guard.LimitExchange) && w.limit > 0 && len(body.Prompt) >= w.limit:
+		reason, trip = "prompt reaches the smallest limit that a worker announced", guard.LimitExchange
+	}
+	if trip == guard.None {
+		w.broadcast(m.Room, body)
+		return
+	}
+	w.desk.Event(event.Event{Kind: event.GuardTripped, Room: m.Room, Guard: trip.String(), Reason: reason, First: -1})
+	w.reject(m.Room, len(body.Prompt), reason)
+}
+
+func (w *Worker) reject(room wire.Room, tokens int, reason string) {
+	w.desk.Event(event.Event{
+		Kind: event.RequestRejected, Room: room, Stage: wire.AtEdge, Tokens: tokens, Reason: reason,
+	})
+	w.answer(room, wire.Finished{Status: 400, PromptTokens: tokens, Reason: reason})
+}
+
+func (w *Worker) broadcast(room wire.Room, body wire.Body) {
+	for _, to := range w.config.Workers {
+		w.desk.Send(to, room, body)
+	}
+}
+
+// answer closes a room towards its client; a second answer finds no one waiting.
+func (w *Worker) answer(room wire.Room, body wire.Finished) {
+	if client, open := w.clients[room]; open {
+		delete(w.clients, room)
+		w.desk.Send(client, room, body)
+	}
+}

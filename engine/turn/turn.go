@@ -1,0 +1,80 @@
+// Package turn is the desk at which a worker writes its effects: it names tickets, addresses messages and keeps the
+// slices of port.Effects from one turn to the next, so that a Step allocates only what outlives it.
+package turn
+
+import (
+	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/wire"
+)
+
+// Desk collects the effects of one worker's current turn.
+type Desk struct {
+	addr    wire.Addr
+	tickets wire.Tickets
+	now     wire.Tick
+	effects port.Effects
+}
+
+// New returns the desk of the worker at addr.
+func New(addr wire.Addr) Desk { return Desk{addr: addr, tickets: wire.NewTickets(addr)} }
+
+// Addr is the worker's address.
+func (d *Desk) Addr() wire.Addr { return d.addr }
+
+// Now is the tick of the current turn.
+func (d *Desk) Now() wire.Tick { return d.now }
+
+// Begin empties the desk for a turn at now.
+func (d *Desk) Begin(now wire.Tick) {
+	e := &d.effects
+	d.now = now
+	*e = port.Effects{
+		Events: e.Events[:0], Revoke: e.Revoke[:0], CancelWrites: e.CancelWrites[:0], CancelOps: e.CancelOps[:0],
+		Grant: e.Grant[:0], Ops: e.Ops[:0], Writes: e.Writes[:0], Send: e.Send[:0],
+	}
+}
+
+// Effects is what the turn has come to. It is overwritten by the next Begin.
+func (d *Desk) Effects() port.Effects { return d.effects }
+
+// Event records e as said by this worker.
+func (d *Desk) Event(e event.Event) {
+	e.Source = d.addr
+	d.effects.Events = append(d.effects.Events, e)
+}
+
+// Send addresses body to a peer.
+func (d *Desk) Send(to wire.Addr, room wire.Room, body wire.Body) {
+	d.effects.Send = append(d.effects.Send,
+		wire.Message{Ticket: d.tickets.Next(), From: d.addr, To: to, Room: room, Body: body})
+}
+
+// Op submits a device operation under a fresh ticket.
+func (d *Desk) Op(o port.Op) wire.Ticket {
+	o.Ticket = d.tickets.Next()
+	d.effects.Ops = append(d.effects.Ops, o)
+	return o.Ticket
+}
+
+// Write submits a transfer under a fresh ticket.
+func (d *Desk) Write(w port.Write) wire.Ticket {
+	w.Ticket = d.tickets.Next()
+	d.effects.Writes = append(d.effects.Writes, w)
+	return w.Ticket
+}
+
+// CancelOp and CancelWrite ask for an operation to end early; its Done still comes.
+func (d *Desk) CancelOp(t wire.Ticket)    { d.effects.CancelOps = append(d.effects.CancelOps, t) }
+func (d *Desk) CancelWrite(t wire.Ticket) { d.effects.CancelWrites = append(d.effects.CancelWrites, t) }
+
+// Grant and Revoke open and close registered address ranges.
+func (d *Desk) Grant(r wire.Region)  { d.effects.Grant = append(d.effects.Grant, r) }
+func (d *Desk) Revoke(r wire.Region) { d.effects.Revoke = append(d.effects.Revoke, r) }
+
+// WakeBy asks for a turn at the given tick at the latest; the earliest asked wins.
+func (d *Desk) WakeBy(at wire.Tick) {
+	if d.effects.Wake == 0 || at < d.effects.Wake {
+		d.effects.Wake = at
+	}
+}
