@@ -137,7 +137,9 @@ func linkViolation(document, to string, tree tree) string {
 // TestDocumentsCanFail plants a broken one of each.
 func TestDocumentsCanFail(t *testing.T) {
 	tree := tree{
-		exists:   func(name string) bool { return slices.Contains([]string{"README.md", "docs/a.md", "engine/port"}, name) },
+		exists: func(name string) bool {
+			return slices.Contains([]string{"README.md", "docs/a.md", "engine/port"}, name)
+		},
 		targets:  targetsOf("help: ## List.\nincident-155: bin ## Run.\n\tgo run .\nX := y\n"),
 		headings: map[string][]string{"docs/a.md": anchorsOf("# The seams\n\n## Life of a request, in 8 lines\n")},
 	}

@@ -34,18 +34,39 @@ var (
 )
 
 var bans = []ban{
-	{regexp.MustCompile(`/[w]ork/|/[r]oot/|/[f]arm/|/[h]ome/[a-z]`), nil, "a path of one machine means nothing on another"},
 	{
-		regexp.MustCompile(`(?i)(proxy|sum)\.[g]olang\.org|[p]ypi\.org|[p]ythonhosted\.org|[d]eb\.debian\.org|` +
-			`registry\.[n]pmjs|repo\d?\.[m]aven|static\.[c]rates\.io`),
-		nil, "which registry serves a package is the reader's own setting",
+		say: regexp.MustCompile(`/[w]ork/|/[r]oot/|/[f]arm/|/[h]ome/[a-z]`),
+		why: "a path of one machine means nothing on another",
 	},
-	{regexp.MustCompile(`\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b`), nil, "an open end belongs in the issue tracker"},
-	{regexp.MustCompile(`panic\("(?i:[t]odo|not [i]mplemented|[u]nimplemented)`), sources, "what is missing is not merged"},
-	{regexp.MustCompile(`\btime\.[S]leep\(`), tests, "a test waits for an event, never for a duration"},
-	{regexp.MustCompile(`Flake[A]ttempts|flake-[a]ttempts`), nil, "a test that needs a second try says nothing"},
-	{regexp.MustCompile(`\b[F](It|Describe|Context|When|Entry|DescribeTable)\(`), tests, "a focused spec switches all others off"},
-	{regexp.MustCompile(`//nolint\s*$|//nolint:[a-z,]+\s*$`), sources, "a linter is silenced by name and with the reason after it"},
+	{
+		say: regexp.MustCompile(`(?i)(proxy|sum)\.[g]olang\.org|[p]ypi\.org|[p]ythonhosted\.org|[d]eb\.debian\.org|` +
+			`registry\.[n]pmjs|repo\d?\.[m]aven|static\.[c]rates\.io`),
+		why: "which registry serves a package is the reader's own setting",
+	},
+	{
+		say: regexp.MustCompile(`\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b`),
+		why: "an open end belongs in the issue tracker",
+	},
+	{
+		say: regexp.MustCompile(`panic\("(?i:[t]odo|not [i]mplemented|[u]nimplemented)`), in: sources,
+		why: "what is missing is not merged",
+	},
+	{
+		say: regexp.MustCompile(`\btime\.[S]leep\(`), in: tests,
+		why: "a test waits for an event, never for a duration",
+	},
+	{
+		say: regexp.MustCompile(`Flake[A]ttempts|flake-[a]ttempts`),
+		why: "a test that needs a second try says nothing",
+	},
+	{
+		say: regexp.MustCompile(`\b[F](It|Describe|Context|When|Entry|DescribeTable)\(`), in: tests,
+		why: "a focused spec switches all others off",
+	},
+	{
+		say: regexp.MustCompile(`//nolint\s*$|//nolint:[a-z,]+\s*$`), in: sources,
+		why: "a linter is silenced by name and with the reason after it",
+	},
 }
 
 // TestStyle holds every file to the bans and the caps.
@@ -117,9 +138,9 @@ func TestStyleCanFail(t *testing.T) {
 		{"a sleep in a test", "faults/hold_test.go", join(inTest, "func f() { time.Sl", "eep(1) }\n"), "waits for an event"},
 		{"a sleep elsewhere", "suites/target/wait.go", join(inTest, "func f() { time.Sl", "eep(1) }\n"), ""},
 		{"a second try", "suites/teeth/a_test.go", join(inTest, "var _ = Flake", "Attempts(2)\n"), "second try"},
-		{"a focused spec", "suites/teeth/a_test.go", join(inTest, "var _ = F", "It(\"x\", nil)\n"), "switches all others off"},
+		{"a focused spec", "suites/teeth/a_test.go", join(inTest, "var _ = F", "It(\"x\", nil)\n"), "switches all"},
 		{"a silenced linter", "faults/hold.go", join(inTest, "var x = 1 //no", "lint:unused\n"), "with the reason"},
-		{"a linter silenced with a reason", "faults/hold.go", join(inTest, "var x = 1 //no", "lint:unused // read by go vet\n"), ""},
+		{"the same with a reason", "faults/hold.go", join(inTest, "var x = 1 //no", "lint:unused // why\n"), ""},
 		{"a long file", "faults/long.go", inTest + strings.Repeat("// line\n", sourceLinesMax), "at most 500"},
 		{"a large file", "reports/large.json", strings.Repeat("x", fileBytesMax+1), "made from a seed"},
 		{"a large trace", "fixtures/incidents/155/trace.json", strings.Repeat("x", fileBytesMax+1), ""},

@@ -19,9 +19,13 @@ type layer struct {
 }
 
 var (
-	leaves    = []string{"engine/wire", "engine/event", "engine/port", "engine/config", "engine/guard", "engine/model/code"}
+	leaves = []string{
+		"engine/wire", "engine/event", "engine/port", "engine/config", "engine/guard", "engine/model/code",
+	}
 	workers   = []string{"engine/prefill", "engine/decode", "engine/router", "engine/colocated"}
-	testTools = []string{"github.com/onsi/ginkgo/v2", "github.com/onsi/gomega", "github.com/testcontainers/testcontainers-go"}
+	testTools = []string{
+		"github.com/onsi/ginkgo/v2", "github.com/onsi/gomega", "github.com/testcontainers/testcontainers-go",
+	}
 )
 
 const (
@@ -51,7 +55,11 @@ var layers = []layer{
 		never:    append([]string{"math/rand", "math/rand/v2", "crypto/rand", "net", "net/http"}, testTools...),
 		why:      whyWorker,
 	},
-	{packages: []string{"engine/kv/..."}, may: append([]string{"engine/kv/..."}, leaves...), never: testTools, why: whyEngine},
+	{
+		packages: []string{"engine/kv/..."},
+		may:      append([]string{"engine/kv/..."}, leaves...),
+		never:    testTools, why: whyEngine,
+	},
 	{
 		packages: []string{"engine/model/..."},
 		may:      append([]string{"engine/model/..."}, leaves...),
