@@ -72,7 +72,7 @@ fuzz: ## Try every fuzz target for FUZZ_TIME (10s).
 	.ci/fuzz $(FUZZ_TIME)
 
 .PHONY: replay
-replay: ## Run a journal's schedule again and compare byte for byte: make replay RUN=out/155/as-shipped.journal.
+replay: ## Run a journal's schedule again and compare byte for byte: make replay RUN=out/as-shipped.jsonl.zst.
 	@test -n "$(RUN)" || { echo 'replay: name the journal: make replay RUN=PATH' >&2; exit 2; }
 	$(GO) run . replay "$(RUN)"
 

@@ -152,6 +152,7 @@ func TestImportTableCanFail(t *testing.T) {
 		{"a report with an engine", unit{folder: "reports/check", sources: ours("engine/kv")}, "imports engine/kv"},
 		{"a report with a trace", unit{folder: "reports/check", sources: ours("fixtures/traffic")}, "imports fixtures/"},
 		{"a report with the corpus", unit{folder: "reports/check", sources: ours("fixtures/corpus")}, ""},
+		{"a reference with a model", unit{folder: "reports/reference", sources: ours("engine/model")}, "is independent"},
 		{"a harness with specs", unit{folder: "suites/harness", reach: []string{ginkgo}}, "reaches " + ginkgo},
 		{"a command with assertions", unit{folder: ".", reach: []string{gomega + "/types"}}, "reaches " + gomega},
 		{"a command with an engine", unit{folder: ".", sources: ours("engine")}, ""},

@@ -111,6 +111,12 @@ var layers = []layer{
 	},
 
 	{
+		packages: []string{"reports/reference"}, may: []string{"engine/wire", "engine/model/code"},
+		never: testTools,
+		why:   "the reference is independent of the engine: it shares the code tables and nothing else",
+	},
+
+	{
 		packages: []string{"suites/harness", "suites/target", "suites/explore"},
 		may: []string{
 			"suites/harness", "suites/target", "suites/explore", "engine/...", "faults/...", "fixtures/...", "reports/...",
