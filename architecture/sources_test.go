@@ -1,10 +1,9 @@
 package architecture
 
 import (
-	"bufio"
-	"bytes"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,28 +28,28 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// readSources reads every file below root but the folders that .gitignore names and git's own.
+// readSources reads every file below root but git's own and those that .gitignore names.
 func readSources(t *testing.T, root string) []source {
 	t.Helper()
-	skip := ignoredFolders(t, root)
+	ignored := readIgnored(t, root)
 	var sources []source
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		relative, err := filepath.Rel(root, path)
+		relative, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
 		}
-		name := filepath.ToSlash(relative)
-		if entry.IsDir() {
-			if skip[name] {
-				return filepath.SkipDir
-			}
+		slashed := filepath.ToSlash(relative)
+		switch {
+		case entry.IsDir() && ignored.folders[slashed]:
+			return filepath.SkipDir
+		case entry.IsDir() || ignored.file(slashed):
 			return nil
 		}
-		text, err := os.ReadFile(path)
-		sources = append(sources, source{name: name, text: text})
+		text, err := os.ReadFile(name)
+		sources = append(sources, source{name: slashed, text: text})
 		return err
 	})
 	if err != nil {
@@ -62,18 +61,37 @@ func readSources(t *testing.T, root string) []source {
 	return sources
 }
 
-func ignoredFolders(t *testing.T, root string) map[string]bool {
+// ignored is what git does not track, as far as this repository's .gitignore says it: folders of the root ("/out/") and
+// patterns of file names ("*.prof").
+type ignored struct {
+	folders  map[string]bool
+	patterns []string
+}
+
+func (i ignored) file(name string) bool {
+	for _, pattern := range i.patterns {
+		if matched, err := path.Match(pattern, path.Base(name)); err == nil && matched {
+			return true
+		}
+	}
+	return false
+}
+
+func readIgnored(t *testing.T, root string) ignored {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, ".gitignore"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders := map[string]bool{".git": true}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		line := lines.Text()
-		if strings.HasPrefix(line, "/") && strings.HasSuffix(line, "/") {
-			folders[strings.Trim(line, "/")] = true
+	i := ignored{folders: map[string]bool{".git": true}}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "/") && strings.HasSuffix(line, "/"):
+			i.folders[strings.Trim(line, "/")] = true
+		case line != "":
+			i.patterns = append(i.patterns, line)
 		}
 	}
-	return folders
+	return i
 }
