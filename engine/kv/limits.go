@@ -73,7 +73,7 @@ func (l Limits) At(stage wire.Stage, request port.Request, pending port.Verdict)
 			return refuse(false, "the prompt has %d tokens, more than the KV pool holds (max_total_num_tokens %d)",
 				tokens, l.poolTokens)
 		}
-	case wire.AtEdge, wire.AtCommit: // The router has limits of its own; at commit the pages are there.
+	case wire.AtEdge, wire.AtCommit, wire.AtTransfer: // The router has limits of its own; the others hold the pages.
 	}
 	return pending
 }

@@ -60,7 +60,7 @@ func TestLimitsHandOnWhatIsPending(t *testing.T) {
 	g := NewWithT(t)
 	limits := NewLimits(incident)
 	refused := port.Verdict{Refused: true, StandIn: true, Stage: wire.AtIntake, Reason: "too long"}
-	for stage := wire.AtEdge; stage <= wire.AtCommit; stage++ {
+	for stage := wire.AtEdge; stage <= wire.AtTransfer; stage++ {
 		g.Expect(limits.At(stage, port.Request{Tokens: 1}, refused)).To(Equal(refused))
 		g.Expect(limits.At(stage, port.Request{Tokens: 1}, port.Verdict{StandIn: true})).To(Equal(port.Verdict{StandIn: true}))
 		cut := port.Verdict{TruncateTo: 100}

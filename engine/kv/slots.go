@@ -4,15 +4,18 @@ import (
 	"fmt"
 
 	"github.com/stalepage/stalepage/engine/kv/fifo"
+	"github.com/stalepage/stalepage/engine/port"
 )
 
-// Slots hands out metadata slots, indices into a worker's record region. The slot that has been free longest goes
+// Slots hands out metadata slots, indices into a worker's record region; it implements port.Slots. The slot that has been free longest goes
 // first, so that a stale record stays readable for as long as it can.
 type Slots struct {
 	free fifo.Queue[int]
 	held []bool
 	err  error
 }
+
+var _ port.Slots = (*Slots)(nil)
 
 // NewSlots returns the slots 0 to count-1, all free.
 func NewSlots(count int) *Slots {
