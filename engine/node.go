@@ -12,7 +12,7 @@ type node struct {
 	seams   port.Seams
 	turn    port.Turn
 	wake    wire.Tick
-	started bool
+	due     bool // wants a turn though nothing arrived: the first one, or after wakeAll
 
 	messages [16]wire.Message
 	writes   [16]port.WriteDone
@@ -21,7 +21,7 @@ type node struct {
 
 // Enabled is 1 when the worker has something to look at.
 func (n *node) Enabled() int {
-	if !n.started || n.wake > 0 && n.cluster.now >= n.wake || n.drain() {
+	if n.due || n.wake > 0 && n.cluster.now >= n.wake || n.drain() {
 		return 1
 	}
 	return 0
@@ -48,7 +48,7 @@ func (n *node) drain() bool {
 // Step gives the worker one turn. Events come first, so that one stands in the journal before whatever it causes.
 func (n *node) Step(int) {
 	n.drain()
-	n.started = true
+	n.due = false
 	n.turn.Now = n.cluster.now
 	e := n.worker.Step(n.turn)
 	n.turn.Messages, n.turn.Writes, n.turn.Ops = n.turn.Messages[:0], n.turn.Writes[:0], n.turn.Ops[:0]

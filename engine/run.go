@@ -57,13 +57,18 @@ func (c *Cluster) Run(r Run) (Rest, error) {
 	}
 	for c.steps < limit {
 		if !s.step(c.steps, r.Choose) {
-			if r.Idle != nil && r.Idle() || c.fireTimer() {
+			if r.Idle != nil && r.Idle() {
+				c.wakeAll()
+				continue
+			}
+			if c.fireTimer() {
 				continue
 			}
 			c.quiesce()
 			return Rest{Steps: c.steps, Tick: c.now}, nil
 		}
-		for r.Between != nil && r.Between() {
+		if r.Between != nil && r.Between() {
+			c.wakeAll()
 		}
 		c.steps++
 		c.now++
@@ -73,6 +78,14 @@ func (c *Cluster) Run(r Run) (Rest, error) {
 	}
 	c.quiesce()
 	return Rest{Steps: c.steps, Tick: c.now}, ErrStuck{Steps: c.steps}
+}
+
+// wakeAll gives every worker a turn: something outside them changed what they may be able to do, such as pages that came
+// free.
+func (c *Cluster) wakeAll() {
+	for _, n := range c.nodes {
+		n.due = true
+	}
 }
 
 // fireTimer jumps to the earliest timer; false if no worker waits for one.

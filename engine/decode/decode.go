@@ -83,18 +83,18 @@ type request struct {
 
 // Worker is the decode worker as a port.Worker.
 type Worker struct {
-	config      Config
-	desk        turn.Desk
-	requests    map[wire.Room]*request // tombstones included
-	queue       []*request             // every submitted request that is not over, in order of arrival
-	operations  map[wire.Ticket]*request
-	step        []*request // the decode step in flight: one operation each
-	stepWaits   int
-	generation  uint32
+	config     Config
+	desk       turn.Desk
+	requests   map[wire.Room]*request // tombstones included
+	queue      []*request             // every submitted request that is not over, in order of arrival
+	operations map[wire.Ticket]*request
+	step       []*request // the decode step in flight: one operation each
+	stepWaits  int
+	generation uint32
 	// What the writer never let go of: out of circulation for good.
 	quarantinedPages, quarantinedSlots int
-	peerLimit   int // prefill's limit, once announced
-	introduced  bool
+	peerLimit                          int // prefill's limit, once announced
+	introduced                         bool
 }
 
 // New returns a decode worker that has seen nothing yet.
@@ -114,7 +114,7 @@ func (w *Worker) Held() event.Holdings {
 		PagesQuarantined: w.quarantinedPages,
 		SlotsFree:        w.config.Slots.Free(), SlotsCapacity: w.config.Slots.Capacity(),
 		SlotsQuarantined: w.quarantinedSlots,
-		Requests: len(w.queue), Outstanding: len(w.operations),
+		Requests:         len(w.queue), Outstanding: len(w.operations),
 	}
 }
 
@@ -128,6 +128,7 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 	for _, d := range t.Ops {
 		w.opDone(d)
 	}
+	w.sweep() // first: pages that come free in this turn may be what a waiting request needs
 	w.preallocate()
 	w.startStep()
 	w.sweep()

@@ -129,6 +129,7 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 	for _, d := range t.Ops {
 		w.opDone(d)
 	}
+	w.sweep() // first: pages that come free in this turn may be what a waiting request needs
 	w.schedule()
 	w.sweep()
 	return w.desk.Effects()
