@@ -19,9 +19,6 @@ func (w *Worker) schedule() {
 		if r.state == waiting && !starved {
 			starved = !w.start(r)
 		}
-		if r.state == inflight {
-			w.complete(r)
-		}
 	}
 }
 
@@ -131,11 +128,15 @@ func (w *Worker) checkOwed(r *request) bool {
 	return false
 }
 
-// sweep ends what has waited too long, gives back what has drained, and drops what is over from the queue.
+// sweep ends what has waited too long, says "done" for what is complete, gives back what has drained, and drops what is
+// over from the queue.
 func (w *Worker) sweep() {
 	kept := w.queue[:0]
 	for _, r := range w.queue {
 		w.expire(r)
+		if r.state == inflight {
+			w.complete(r)
+		}
 		if r.state == draining && (w.drained(r) || !w.config.Guards.Has(guard.DeferredRelease)) {
 			w.release(r)
 		}
