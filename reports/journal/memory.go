@@ -20,6 +20,7 @@ type Memory struct {
 	digests arena[uint64]
 	line    []byte
 	sum     hash.Hash
+	hash    [32]byte
 }
 
 // Record keeps a copy of e.
@@ -71,9 +72,8 @@ func (m *Memory) Hash() [32]byte {
 		}
 	}
 	m.sum.Write(m.line)
-	var out [32]byte
-	m.sum.Sum(out[:0])
-	return out
+	m.sum.Sum(m.hash[:0])
+	return m.hash
 }
 
 // Difference says where two runs part: the first event that differs, as both have it, or "" if they are equal.

@@ -37,11 +37,19 @@ type Reader struct {
 	footer  Footer
 	err     error
 	file    *os.File
+	limits  limits
 }
+
+// limits are the caps of this package on one Reader; see the constants of these names.
+type limits struct{ lineBytes, contentBytes, expansionFreeBytes int64 }
 
 // NewReader reads the header of the journal that in holds. Close the Reader when done; in stays open.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: &counter{in: in}, sum: sha256.New(), decoder: newDecoder()}
+	return newReader(in, limits{LineBytesMax, ContentBytesMax, ExpansionFreeBytes})
+}
+
+func newReader(in io.Reader, limits limits) (*Reader, error) {
+	r := &Reader{in: &counter{in: in}, sum: sha256.New(), decoder: newDecoder(), limits: limits}
 	var err error
 	// One at a time: no goroutines, and the footer's verdict needs the bytes in order anyway.
 	r.unzip, err = zstd.NewReader(r.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -177,8 +185,8 @@ func (r *Reader) line() ([]byte, error) {
 		r.long = r.long[:0]
 		for errors.Is(err, bufio.ErrBufferFull) {
 			r.long = append(r.long, line...)
-			if len(r.long) > LineBytesMax {
-				return nil, fmt.Errorf("%w: a line is longer than %d bytes", ErrTooLarge, LineBytesMax)
+			if int64(len(r.long)) > r.limits.lineBytes {
+				return nil, fmt.Errorf("%w: a line is longer than %d bytes", ErrTooLarge, r.limits.lineBytes)
 			}
 			line, err = r.lines.ReadSlice('\n')
 		}
@@ -195,8 +203,8 @@ func (r *Reader) line() ([]byte, error) {
 		return nil, r.in.err // the disk's or the network's, not the journal's
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrTampered, err)
-	case len(line) > LineBytesMax, r.content > ContentBytesMax,
-		r.content > ExpansionFreeBytes && r.content/ExpansionMax > r.in.bytes:
+	case int64(len(line)) > r.limits.lineBytes, r.content > r.limits.contentBytes,
+		r.content > r.limits.expansionFreeBytes && r.content/ExpansionMax > r.in.bytes:
 		return nil, fmt.Errorf("%w: %d bytes of content from %d bytes of file", ErrTooLarge, r.content, r.in.bytes)
 	}
 	return line, nil

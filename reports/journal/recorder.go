@@ -155,6 +155,7 @@ func (r *Recorder) continues(e *event.Event, pages []wire.Page) bool {
 	return r.holding && h.Kind == event.WriteLanded && e.Buffer != wire.Record &&
 		h.Room == e.Room && h.Buffer == e.Buffer && h.Source == e.Source && h.Peer == e.Peer &&
 		h.First+h.Count == e.First && (h.Pages == nil) == (pages == nil) &&
+		(pages == nil || len(h.Pages) == h.Count && len(pages) == e.Count) &&
 		h.Slot == e.Slot && h.Generation == e.Generation && h.Flag == e.Flag &&
 		h.Fault == e.Fault && h.Reason == e.Reason
 }

@@ -2,8 +2,10 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"hash"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -209,4 +211,10 @@ func read(data []byte) (Header, []event.Event, Footer, error) {
 		}
 		m.Record(e)
 	}
+}
+
+func newHash(content string) hash.Hash {
+	sum := sha256.New()
+	sum.Write([]byte(content))
+	return sum
 }
