@@ -294,6 +294,7 @@ func (s *scanner) holdings(h *event.Holdings) {
 		{"pages_quarantined", &h.PagesQuarantined},
 		{"slots_free", &h.SlotsFree},
 		{"slots_capacity", &h.SlotsCapacity},
+		{"slots_quarantined", &h.SlotsQuarantined},
 		{"requests", &h.Requests},
 		{"outstanding", &h.Outstanding},
 	} {

@@ -198,6 +198,8 @@ func appendHoldings(dst []byte, h event.Holdings) []byte {
 	dst = strconv.AppendInt(dst, int64(h.SlotsFree), 10)
 	dst = append(dst, `,"slots_capacity":`...)
 	dst = strconv.AppendInt(dst, int64(h.SlotsCapacity), 10)
+	dst = append(dst, `,"slots_quarantined":`...)
+	dst = strconv.AppendInt(dst, int64(h.SlotsQuarantined), 10)
 	dst = append(dst, `,"requests":`...)
 	dst = strconv.AppendInt(dst, int64(h.Requests), 10)
 	dst = append(dst, `,"outstanding":`...)

@@ -68,7 +68,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 		_, _, _, err := read(small[:length])
 		g.Expect(err).To(MatchError(ErrTruncated), "cut at byte %d of %d", length, len(small))
 	}
-	events := randomEvents(13, 8000)
+	events := randomEvents(13, 6000)
 	large := written(t, events, Options{})
 	magic := []byte{0x28, 0xb5, 0x2f, 0xfd}
 	cuts := []int{}
@@ -78,7 +78,7 @@ func TestTruncatedAnywhere(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	for range 40 {
+	for range 12 {
 		cuts = append(cuts, random.IntN(len(large)))
 	}
 	most := 0
@@ -88,19 +88,19 @@ func TestTruncatedAnywhere(t *testing.T) {
 		g.Expect(Difference(events[:len(got)], got)).To(BeEmpty())
 		most = max(most, len(got))
 	}
-	g.Expect(most).To(BeNumerically(">", 4000))
+	g.Expect(most).To(BeNumerically(">", 3000))
 }
 
 // One bit flipped anywhere is an error or changes nothing: never another run.
 func TestFlippedAnywhere(t *testing.T) {
 	g := NewWithT(t)
-	events := randomEvents(14, 12)
+	events := randomEvents(14, 6)
 	data := written(t, events, Options{})
 	header, _, footer, err := read(data)
 	g.Expect(err).NotTo(HaveOccurred())
 	flips, unchanged := 0, 0
 	for at := range data {
-		for _, flip := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
+		for _, flip := range []byte{1, 2, 4, 8, 16, 32, 64, 128} {
 			flips++
 			data[at] ^= flip
 			gotHeader, got, gotFooter, err := read(data)

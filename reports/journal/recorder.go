@@ -27,8 +27,8 @@ const stepSamplesMax = 256
 // A joined event has the tick of its last piece: by then all of it had happened.
 //
 // A write.landed whose pages are those that the room holds on that peer at those ordinals loses its list, since
-// pages.reserved gave it: the latest pages.reserved of that (source, room) that no pages.released has ended. A write that
-// lands elsewhere, or late, keeps its list and so names where it went.
+// pages.reserved gave it: what that (source, room) has reserved since its last pages.released, ordinals counting on from
+// one pages.reserved to the next. A write that lands elsewhere, or late, keeps its list and so names where it went.
 //
 // The zero Recorder is not ready; see NewRecorder. It is not safe for concurrent use.
 type Recorder struct {
@@ -111,10 +111,10 @@ func (r *Recorder) pass(e *event.Event) {
 func (r *Recorder) reserve(h holder, pages []wire.Page) {
 	list, held := r.reserved[h]
 	if !held && len(r.spare) > 0 {
-		list = r.spare[len(r.spare)-1]
+		list = r.spare[len(r.spare)-1][:0]
 		r.spare = r.spare[:len(r.spare)-1]
 	}
-	r.reserved[h] = append(list[:0], pages...)
+	r.reserved[h] = append(list, pages...)
 }
 
 func (r *Recorder) release(h holder) {

@@ -133,10 +133,22 @@ func TestJoining(t *testing.T) {
 			},
 		},
 		{
-			"the latest reservation counts",
-			[]event.Event{reservation(7, 9), reservation(9, 7), landing(4, 0, 7), landing(5, 1, 7)},
+			"further pages of a room that holds some are its next ordinals",
+			[]event.Event{reservation(7, 9), reservation(8), landing(4, 2, 8), landing(5, 1, 9)},
 			[]event.Event{
-				reservation(7, 9), reservation(9, 7), landing(4, 0, 7), with(landing(5, 1, 7), func(e *event.Event) { e.Pages = nil }),
+				reservation(7, 9), reservation(8), with(landing(4, 2, 8), func(e *event.Event) { e.Pages = nil }),
+				with(landing(5, 1, 9), func(e *event.Event) { e.Pages = nil }),
+			},
+		},
+		{
+			"a reservation after a release begins anew",
+			[]event.Event{
+				reservation(7, 9), {Kind: event.PagesReleased, Source: decode, Room: 5}, reservation(9, 8),
+				landing(4, 0, 7), landing(5, 1, 8),
+			},
+			[]event.Event{
+				reservation(7, 9), {Kind: event.PagesReleased, Source: decode, Room: 5}, reservation(9, 8),
+				landing(4, 0, 7), with(landing(5, 1, 8), func(e *event.Event) { e.Pages = nil }),
 			},
 		},
 		{

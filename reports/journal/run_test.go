@@ -2,6 +2,7 @@ package journal
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/wire"
@@ -27,7 +28,7 @@ func randomRun(seed uint64, count int) []event.Event {
 				pages[i] = at
 				at += wire.Page(1 + random.IntN(2)*random.IntN(5))
 			}
-			held[room] = pages
+			held[room] = slices.Concat(held[room], pages)
 			add(event.Event{Kind: event.PagesReserved, Source: decode, Room: room, Pages: pages})
 		case 1:
 			delete(held, room)
@@ -65,7 +66,10 @@ func pieces(events []event.Event) []event.Event {
 		e.Tick = 0
 		switch e.Kind {
 		case event.PagesReserved:
-			held[e.Room] = e.Pages
+			held[e.Room] = slices.Concat(held[e.Room], e.Pages)
+			out = append(out, e)
+		case event.PagesReleased:
+			delete(held, e.Room)
 			out = append(out, e)
 		case event.WriteLanded:
 			for i := range e.Count {

@@ -47,7 +47,7 @@ func fields(random *rand.Rand) map[string]func(*event.Event) {
 		"Status":       func(e *event.Event) { e.Status = integer() },
 		"Slot":         func(e *event.Event) { e.Slot = integer() },
 		"Generation":   func(e *event.Event) { e.Generation = random.Uint32() | 1 },
-		"Stage":        func(e *event.Event) { e.Stage = wire.Stage(1 + random.IntN(int(wire.AtCommit))) },
+		"Stage":        func(e *event.Event) { e.Stage = wire.Stage(1 + random.IntN(int(wire.AtTransfer))) },
 		"Buffer":       func(e *event.Event) { e.Buffer = wire.Buffer(1 + random.IntN(int(wire.Record))) },
 		"Flag":         func(e *event.Event) { e.Flag = true },
 		"Guard":        func(e *event.Event) { e.Guard = text() },
@@ -80,7 +80,7 @@ func fields(random *rand.Rand) map[string]func(*event.Event) {
 		"Holdings": func(e *event.Event) {
 			e.Holdings = event.Holdings{
 				PagesFree: integer(), PagesCapacity: integer(), PagesQuarantined: integer(),
-				SlotsFree: integer(), SlotsCapacity: integer(), Requests: integer(), Outstanding: integer(),
+				SlotsFree: integer(), SlotsCapacity: integer(), SlotsQuarantined: integer(), Requests: integer(), Outstanding: integer(),
 			}
 		},
 	}
