@@ -59,6 +59,7 @@ type request struct {
 	prompt    []wire.Token // a placeholder after a refusal with a stand-in
 	asked     int          // the prompt's length as it came
 	pending   port.Verdict // the refusal still to be acted on, if any (SGLang's to_finish)
+	ending    wire.Refused // what decode is told if it asks for a room that was refused or failed
 	deadline  wire.Tick
 
 	reserved bool // decode's reservation is here
@@ -72,9 +73,12 @@ type request struct {
 	stored   bool // the metadata record lies in local memory, ready to be written
 
 	ops, writes   []wire.Ticket // outstanding
+	scrub         wire.Ticket
 	claimedBytes  int64
 	digests       [wire.KVBuffers][]uint64
 	acknowledgeTo []wire.Addr // who waits to hear that the room has drained
+	cancelRetries int
+	abandoned     bool // some of it was never answered, so it never drained
 }
 
 // outgoing remembers what a ticket was for.
@@ -93,7 +97,10 @@ type Worker struct {
 	operations map[wire.Ticket]*request
 	transfers  map[wire.Ticket]outgoing
 	peer       wire.PeerUp // decode, once it has introduced itself
+	peerKnown  bool
 	introduced bool
+	// What an operation without an answer may still read: out of circulation for good.
+	quarantinedPages, quarantinedSlots int
 }
 
 // New returns a prefill worker that has seen nothing yet.
@@ -111,8 +118,10 @@ func (w *Worker) Addr() wire.Addr { return w.config.Addr }
 func (w *Worker) Held() event.Holdings {
 	return event.Holdings{
 		PagesFree: w.config.Allocator.Free(), PagesCapacity: w.config.Allocator.Capacity(),
-		SlotsFree: w.config.Slots.Free(), SlotsCapacity: w.config.Slots.Capacity(),
-		Requests: len(w.queue), Outstanding: len(w.operations) + len(w.transfers),
+		PagesQuarantined: w.quarantinedPages,
+		SlotsFree:        w.config.Slots.Free(), SlotsCapacity: w.config.Slots.Capacity(),
+		SlotsQuarantined: w.quarantinedSlots,
+		Requests:         len(w.queue), Outstanding: len(w.operations) + len(w.transfers),
 	}
 }
 
@@ -150,7 +159,7 @@ func (w *Worker) receive(m wire.Message) {
 	switch body := m.Body.(type) {
 	case wire.PeerUp:
 		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
-		w.peer = body
+		w.peer, w.peerKnown = body, true
 	case wire.Submit:
 		w.submit(w.find(m.Room), body)
 	case wire.Reserved:
@@ -201,12 +210,19 @@ func (w *Worker) submit(r *request, body wire.Submit) {
 
 func (w *Worker) bootstrap(r *request, from wire.Addr, body wire.Reserved) {
 	if r.state >= draining { // the tombstone answers: decode must not wait for a request that is over
-		if r.pending.Refused && w.config.Guards.Has(guard.TellPeer) {
-			w.desk.Send(from, r.room, wire.Refused{Stage: r.pending.Stage, Reason: r.pending.Reason})
+		failed := r.ending.Stage == wire.AtTransfer
+		if failed || r.ending.Status != 0 && w.config.Guards.Has(guard.TellPeer) {
+			w.desk.Send(from, r.room, r.ending)
 		}
 		return
 	}
+	if r.reserved {
+		return
+	}
 	r.reserved, r.target = true, body
+	if !w.peerKnown { // a channel is first in, first out: the introduction was lost
+		w.failTransfer(r, 500, "decode never introduced itself: where to write is not known")
+	}
 }
 
 // admit asks admission at a hand-over and reports whether the request may go on. A refusal of this very stage is always
@@ -238,24 +254,24 @@ func (w *Worker) reject(r *request) {
 	w.desk.Event(event.Event{
 		Kind: event.RequestRejected, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked, Reason: r.pending.Reason,
 	})
-	refused := wire.Refused{Stage: r.pending.Stage, Reason: r.pending.Reason}
-	w.desk.Send(w.config.Router, r.room, refused)
+	r.ending = wire.Refused{Stage: r.pending.Stage, Reason: r.pending.Reason, Status: 400}
+	w.desk.Send(w.config.Router, r.room, r.ending)
 	if w.config.Guards.Has(guard.TellPeer) {
-		w.desk.Send(w.config.Decode, r.room, refused)
+		w.desk.Send(w.config.Decode, r.room, r.ending)
 	}
 	w.finish(r, 400, r.pending.Reason)
 }
 
 // failTransfer ends a request that cannot be delivered. Its status reaches decode with or without the tell-peer guard:
 // it is the transfer's own, not admission's.
-func (w *Worker) failTransfer(r *request, reason string) {
+func (w *Worker) failTransfer(r *request, status int, reason string) {
 	if r.state >= draining {
 		return
 	}
-	refused := wire.Refused{Stage: wire.AtTransfer, Reason: reason}
-	w.desk.Send(w.config.Router, r.room, refused)
-	w.desk.Send(w.config.Decode, r.room, refused)
-	w.finish(r, 500, reason)
+	r.ending = wire.Refused{Stage: wire.AtTransfer, Reason: reason, Status: status}
+	w.desk.Send(w.config.Router, r.room, r.ending)
+	w.desk.Send(w.config.Decode, r.room, r.ending)
+	w.finish(r, status, reason)
 }
 
 // abort ends a request that nobody waits for. The zero address asks for no acknowledgement.
@@ -278,17 +294,5 @@ func (w *Worker) finish(r *request, status int, reason string) {
 		Kind: event.RequestFinished, Room: r.room, Status: status, Tokens: len(r.prompt), Reason: reason,
 	})
 	r.state = draining
-	for _, ticket := range r.writes {
-		w.desk.CancelWrite(ticket)
-	}
-	for _, ticket := range r.ops {
-		w.desk.CancelOp(ticket)
-	}
-}
-
-func (w *Worker) drained(r *request) bool { return len(r.ops) == 0 && len(r.writes) == 0 }
-
-func (w *Worker) acknowledge(r *request, to wire.Addr) {
-	w.desk.Event(event.Event{Kind: event.AbortAcknowledged, Room: r.room, Peer: to, Flag: w.drained(r)})
-	w.desk.Send(to, r.room, wire.AbortAck{Drained: w.drained(r)})
+	w.cancel(r)
 }

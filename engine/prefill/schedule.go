@@ -1,6 +1,8 @@
 package prefill
 
 import (
+	"fmt"
+
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
@@ -32,7 +34,7 @@ func (w *Worker) start(r *request) bool {
 		return true
 	}
 	if r.pages = w.config.Allocator.Reserve(need); r.pages == nil {
-		return false
+		return w.neverFits(r, need)
 	}
 	r.slot, _ = w.config.Slots.Reserve()
 	w.desk.Event(event.Event{Kind: event.PagesReserved, Room: r.room, Pages: r.pages, Slot: r.slot})
@@ -41,6 +43,20 @@ func (w *Worker) start(r *request) bool {
 		w.submitOp(r, port.Op{Kind: port.OpStamp, Pages: r.pages, Generation: r.target.Generation})
 	}
 	w.compute(r)
+	return true
+}
+
+// neverFits refuses a request that no amount of waiting would serve: it would only hold back those behind it.
+func (w *Worker) neverFits(r *request, need int) bool {
+	capacity := w.config.Allocator.Capacity()
+	if need <= capacity {
+		return false
+	}
+	r.pending = port.Verdict{
+		Refused: true, Stage: wire.AtWaiting,
+		Reason: fmt.Sprintf("the prompt needs %d pages of a pool of %d", need, capacity),
+	}
+	w.reject(r)
 	return true
 }
 
@@ -55,11 +71,12 @@ func (w *Worker) compute(r *request) {
 	r.computed = next
 }
 
-func (w *Worker) submitOp(r *request, o port.Op) {
+func (w *Worker) submitOp(r *request, o port.Op) wire.Ticket {
 	o.Room = r.room
 	ticket := w.desk.Op(o)
 	w.operations[ticket] = r
 	r.ops = append(r.ops, ticket)
+	return ticket
 }
 
 func (w *Worker) opDone(d port.OpDone) {
@@ -70,9 +87,11 @@ func (w *Worker) opDone(d port.OpDone) {
 	delete(w.operations, d.Ticket)
 	r.ops = without(r.ops, d.Ticket)
 	switch {
+	case d.Ticket == r.scrub && d.Status != port.OK:
+		w.quarantine(r, "scrub "+d.Status.String()+": the pages still hold what they held")
 	case r.state != forwarding:
 	case d.Status != port.OK:
-		w.failTransfer(r, "device operation "+d.Status.String())
+		w.failTransfer(r, 500, "device operation "+d.Status.String())
 	case len(r.ops) > 0: // a chunk has one answer: stamps and rows together
 		w.keepSample(r, d)
 	case r.stored:
@@ -124,70 +143,8 @@ func (w *Worker) checkOwed(r *request) bool {
 	w.desk.Event(event.Event{
 		Kind: event.GuardTripped, Room: r.room, Guard: guard.SenderCheck.String(), Reason: reason, First: owed,
 	})
-	w.failTransfer(r, reason)
+	w.failTransfer(r, 500, reason)
 	return false
-}
-
-// sweep ends what has waited too long, says "done" for what is complete, gives back what has drained, and drops what is
-// over from the queue.
-func (w *Worker) sweep() {
-	kept := w.queue[:0]
-	for _, r := range w.queue {
-		w.expire(r)
-		if r.state == inflight {
-			w.complete(r)
-		}
-		if r.state == draining && (w.drained(r) || !w.config.Guards.Has(guard.DeferredRelease)) {
-			w.release(r)
-		}
-		if r.state == scrubbing && len(r.ops) == 0 {
-			w.giveBack(r)
-		}
-		if r.state == over {
-			for _, to := range r.acknowledgeTo {
-				w.acknowledge(r, to)
-			}
-			r.acknowledgeTo, r.prompt = nil, nil
-			continue
-		}
-		kept = append(kept, r)
-	}
-	clear(w.queue[len(kept):])
-	w.queue = kept
-}
-
-// expire bounds the wait for decode's reservation and for pages.
-func (w *Worker) expire(r *request) {
-	if r.state > waiting {
-		return
-	}
-	if w.desk.Now() < r.deadline {
-		w.desk.WakeBy(r.deadline)
-		return
-	}
-	w.desk.Event(event.Event{Kind: event.RequestExpired, Room: r.room, Reason: "waited for a reservation or for pages"})
-	r.pending = port.Verdict{Refused: true, Stage: wire.AtBootstrap, Reason: "timed out before the transfer began"}
-	w.reject(r)
-}
-
-// release starts giving back what a finished request holds: scrubbed first, if that guard is on.
-func (w *Worker) release(r *request) {
-	if r.pages != nil && w.config.Guards.Has(guard.Scrub) {
-		r.state = scrubbing
-		w.submitOp(r, port.Op{Kind: port.OpScrub, Pages: r.pages})
-		return
-	}
-	w.giveBack(r)
-}
-
-func (w *Worker) giveBack(r *request) {
-	if r.pages != nil {
-		w.desk.Event(event.Event{Kind: event.PagesReleased, Room: r.room})
-		w.config.Allocator.Release(r.pages)
-		w.config.Slots.Release(r.slot)
-		r.pages, r.slot = nil, -1
-	}
-	r.state = over
 }
 
 func without(tickets []wire.Ticket, gone wire.Ticket) []wire.Ticket {

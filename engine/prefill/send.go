@@ -82,7 +82,7 @@ func (w *Worker) writeDone(d port.WriteDone) {
 		return
 	}
 	if d.Status != port.OK {
-		w.failTransfer(r, "write of "+sent.buffer.String()+" "+d.Status.String())
+		w.failTransfer(r, 500, "write of "+sent.buffer.String()+" "+d.Status.String())
 		return
 	}
 	if sent.buffer != wire.Record {

@@ -50,6 +50,9 @@ type (
 	Refused struct {
 		Stage  Stage
 		Reason string
+		// Status is the HTTP status that fits: 400 for a refusal, 500 for a transfer that failed, 504 for one that was
+		// not begun in time.
+		Status int
 	}
 	// Abort ends a request in flight: from a client, or from a peer that will not wait for it.
 	Abort struct{}
