@@ -15,8 +15,12 @@ type proof struct {
 	record  port.Record
 	loaded  bool
 	digests []uint64 // K0's groups, then V0's, K1's, V1's, as they lie in decode's own pages
-	stamped port.OpDone
-	failed  bool
+	// stamps is the ticket of the stamp check; unstamped says that it found a wrong one, at ordinal.
+	stamps    wire.Ticket
+	unstamped bool
+	ordinal   int
+	// failed is how an operation ended that gave no evidence either way.
+	failed port.Status
 }
 
 // transferDone takes prefill's claim. Whatever it says, prefill has nothing outstanding on these pages any more.
@@ -41,7 +45,9 @@ func (w *Worker) verify(r *request) {
 		w.submitOp(r, port.Op{Kind: port.OpDigest, Queue: queueMemory, Pages: pages})
 	}
 	if w.config.Guards.Has(guard.PageStamp) {
-		w.submitOp(r, port.Op{Kind: port.OpCheckStamp, Queue: queueMemory, Pages: pages, Generation: r.generation})
+		r.proof.stamps = w.submitOp(r, port.Op{
+			Kind: port.OpCheckStamp, Queue: queueMemory, Pages: pages, Generation: r.generation,
+		})
 	}
 	w.submitOp(r, port.Op{
 		Kind: port.OpLoad, Queue: queueMemory, Span: port.RecordSpan(w.config.RecordBase, r.slot, 0),
@@ -51,12 +57,14 @@ func (w *Worker) verify(r *request) {
 // gather collects the answers of verify; the last one decides.
 func (w *Worker) gather(r *request, d port.OpDone) {
 	switch {
+	case d.Ticket == r.proof.stamps && d.Status == port.Failed:
+		r.proof.unstamped, r.proof.ordinal = true, d.FailedOrdinal
+	case d.Status != port.OK:
+		r.proof.failed = d.Status
 	case d.Digests != nil:
 		r.proof.digests = d.Digests
 	case d.Data != nil:
 		r.proof.record, r.proof.loaded = port.ParseRecord(d.Data)
-	case d.Status != port.OK:
-		r.proof.failed, r.proof.stamped = true, d
 	}
 	if r.ops == 0 {
 		w.decide(r)
@@ -85,8 +93,8 @@ func (w *Worker) decide(r *request) {
 func (w *Worker) refuse(r *request, pages int) string {
 	guards := w.config.Guards
 	switch {
-	case r.proof.failed && !guards.Has(guard.PageStamp):
-		return "device operation " + r.proof.stamped.Status.String()
+	case r.proof.failed != port.OK:
+		return "device operation " + r.proof.failed.String()
 	case !r.proof.loaded || r.proof.record.Room != r.room:
 		return fmt.Sprintf("metadata slot %d holds the record of room %d: prefill's never landed", r.slot, r.proof.record.Room)
 	case guards.Has(guard.ClaimedLength) && !w.claimFits(r, pages):
@@ -94,9 +102,9 @@ func (w *Worker) refuse(r *request, pages int) string {
 			r.proof.record.Tokens, r.sent.Pages, r.sent.Bytes, len(r.prompt), pages)
 		w.trip(r, guard.ClaimedLength, reason, -1)
 		return reason
-	case guards.Has(guard.PageStamp) && r.proof.failed:
-		reason := fmt.Sprintf("page at ordinal %d does not carry this room's stamp at commit", r.proof.stamped.FailedOrdinal)
-		w.trip(r, guard.PageStamp, reason, r.proof.stamped.FailedOrdinal)
+	case r.proof.unstamped:
+		reason := fmt.Sprintf("page at ordinal %d does not carry this room's stamp at commit", r.proof.ordinal)
+		w.trip(r, guard.PageStamp, reason, r.proof.ordinal)
 		return reason
 	case guards.Has(guard.Coverage):
 		if buffer, group, equal := compare(r.sent.Digests, byBuffer(r.proof.digests)); !equal {

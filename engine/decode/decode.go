@@ -63,8 +63,8 @@ type request struct {
 	prompt       []wire.Token
 	maxNewTokens int
 	truncated    bool
-	refusal      string // prefill's refusal, if it came before Submit
-	aborted      bool   // an abort came before Submit
+	refusal      wire.Refused // prefill's refusal, if it came before Submit: it has a status then
+	aborted      bool         // an abort came before Submit
 	deadline     wire.Tick
 
 	pages      []wire.Page
@@ -79,6 +79,7 @@ type request struct {
 	output        []wire.Token
 	ops           int // outstanding
 	stepping      bool
+	scrub         wire.Ticket
 }
 
 // Worker is the decode worker as a port.Worker.
@@ -195,18 +196,17 @@ func (w *Worker) submit(r *request, body wire.Submit) {
 	if r.state != announced {
 		return
 	}
-	r.state, r.prompt, r.maxNewTokens = preallocating, body.Prompt, body.MaxNewTokens
+	r.state, r.prompt = preallocating, body.Prompt
+	// The router refuses what is below; what is above fits no pool.
+	r.maxNewTokens = min(max(body.MaxNewTokens, 1), config.TokensMax)
 	r.deadline = w.desk.Now() + wire.Tick(w.config.Worker.BootstrapTimeoutTicks)
 	w.queue = append(w.queue, r)
 	switch {
 	case r.aborted:
 		w.finish(r, 499, "aborted by the client")
-	case r.refusal != "":
-		w.finish(r, 400, r.refusal)
-	case w.config.Guards.Has(guard.LimitExchange) && w.peerLimit > 0 && len(r.prompt) >= w.peerLimit:
-		reason := "prompt reaches the limit that prefill announced"
-		w.trip(r, guard.LimitExchange, reason, -1)
-		w.reject(r, wire.AtIntake, reason)
+	case r.refusal.Status != 0:
+		w.finishRefused(r, r.refusal)
+	case !w.withinPeerLimit(r, wire.AtIntake):
 	default:
 		if w.admit(r, wire.AtHTTP) {
 			w.admit(r, wire.AtIntake)
@@ -241,7 +241,7 @@ func (w *Worker) reject(r *request, stage wire.Stage, reason string) {
 		Kind: event.RequestRejected, Room: r.room, Stage: stage, Tokens: len(r.prompt), Reason: reason,
 	})
 	if w.config.Guards.Has(guard.TellPeer) {
-		w.desk.Send(w.config.Prefill, r.room, wire.Refused{Stage: stage, Reason: reason})
+		w.desk.Send(w.config.Prefill, r.room, wire.Refused{Stage: stage, Reason: reason, Status: 400})
 	}
 	w.finish(r, 400, reason)
 }
@@ -250,13 +250,18 @@ func (w *Worker) reject(r *request, stage wire.Stage, reason string) {
 func (w *Worker) peerRefused(r *request, body wire.Refused) {
 	switch {
 	case r.state == announced:
-		r.refusal = "prefill refused: " + body.Reason
-	case r.state >= running:
-	case body.Stage == wire.AtTransfer:
-		w.finish(r, 500, "transfer failed: "+body.Reason)
-	default:
-		w.finish(r, 400, "prefill refused: "+body.Reason)
+		r.refusal = body
+	case r.state < running:
+		w.finishRefused(r, body)
 	}
+}
+
+func (w *Worker) finishRefused(r *request, body wire.Refused) {
+	if body.Stage == wire.AtTransfer {
+		w.finish(r, body.Status, "transfer failed: "+body.Reason)
+		return
+	}
+	w.finish(r, body.Status, "prefill refused: "+body.Reason)
 }
 
 // finish answers the client and moves the request to draining. If prefill may still write, it is told to stop.
@@ -282,24 +287,4 @@ func (w *Worker) trip(r *request, g guard.Set, reason string, ordinal int) {
 	w.desk.Event(event.Event{
 		Kind: event.GuardTripped, Room: r.room, Guard: g.String(), Reason: reason, First: ordinal,
 	})
-}
-
-func (w *Worker) submitOp(r *request, o port.Op) {
-	o.Room = r.room
-	w.operations[w.desk.Op(o)] = r
-	r.ops++
-}
-
-func (w *Worker) opDone(d port.OpDone) {
-	r := w.operations[d.Ticket]
-	if r == nil {
-		return // a duplicate completion: this ticket was answered before
-	}
-	delete(w.operations, d.Ticket)
-	r.ops--
-	if r.stepping {
-		w.stepDone(r, d)
-	} else if r.state == verifying {
-		w.gather(r, d)
-	}
 }

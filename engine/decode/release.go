@@ -56,14 +56,14 @@ func (w *Worker) expire(r *request) {
 // more. An unanswered abort is repeated a bounded number of times (unbounded, a lost answer is a livelock), then the
 // pages are quarantined.
 func (w *Worker) drain(r *request) {
-	busy := r.told && r.writing
-	if w.config.Guards.Has(guard.DeferredRelease) && (busy || r.ops > 0) {
-		if busy {
-			w.awaitWriter(r)
-		}
-		return
+	deferred := w.config.Guards.Has(guard.DeferredRelease)
+	switch {
+	case deferred && r.told && r.writing:
+		w.awaitWriter(r)
+	case r.ops > 0 && (deferred || w.config.Guards.Has(guard.Scrub)): // what runs now would write behind the zeros
+	default:
+		w.release(r)
 	}
-	w.release(r)
 }
 
 func (w *Worker) awaitWriter(r *request) {
@@ -79,6 +79,11 @@ func (w *Worker) awaitWriter(r *request) {
 	}
 	reason := "the writer never said that it drained"
 	w.trip(r, guard.DeferredRelease, reason, -1)
+	w.quarantine(r, reason)
+}
+
+// quarantine takes pages and slot out of circulation for good.
+func (w *Worker) quarantine(r *request, reason string) {
 	w.desk.Event(event.Event{Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages), Reason: reason})
 	w.quarantinedPages += len(r.pages)
 	w.quarantinedSlots++
@@ -95,7 +100,7 @@ func (w *Worker) release(r *request) {
 	w.revoke(r)
 	if w.config.Guards.Has(guard.Scrub) {
 		r.state = scrubbing
-		w.submitOp(r, port.Op{Kind: port.OpScrub, Queue: queueMemory, Pages: r.pages})
+		r.scrub = w.submitOp(r, port.Op{Kind: port.OpScrub, Queue: queueMemory, Pages: r.pages})
 		return
 	}
 	w.giveBack(r)

@@ -20,15 +20,17 @@ func (w *Worker) preallocate() {
 
 // reserve reports false if the request must wait.
 func (w *Worker) reserve(r *request) bool {
-	if w.config.Slots.Free() == 0 {
+	peerUnknown := w.peerLimit == 0 && w.config.Guards.Has(guard.LimitExchange)
+	if peerUnknown || w.config.Slots.Free() == 0 {
 		return false
 	}
-	if !w.admit(r, wire.AtReserve) {
+	if !w.withinPeerLimit(r, wire.AtReserve) || !w.admit(r, wire.AtReserve) {
 		return true
 	}
-	pages := w.config.Allocator.Reserve(w.config.Pool.PagesFor(len(r.prompt) + r.maxNewTokens))
+	need := w.config.Pool.PagesFor(len(r.prompt) + r.maxNewTokens)
+	pages := w.config.Allocator.Reserve(need)
 	if pages == nil {
-		return false
+		return w.neverFits(r, need)
 	}
 	r.pages = pages
 	r.slot, _ = w.config.Slots.Reserve()
@@ -46,6 +48,29 @@ func (w *Worker) reserve(r *request) bool {
 	w.desk.Send(w.config.Prefill, r.room, wire.Reserved{
 		Pages: r.pages[:w.config.Pool.PagesFor(len(r.prompt))], Slot: r.slot, Generation: r.generation,
 	})
+	return true
+}
+
+// withinPeerLimit is the limit-exchange guard: what prefill said that it refuses is refused here. Links to different
+// peers are not ordered, so a Submit may come before prefill's registration: nothing is reserved until that is here,
+// and the limit is looked at once more then.
+func (w *Worker) withinPeerLimit(r *request, stage wire.Stage) bool {
+	if !w.config.Guards.Has(guard.LimitExchange) || w.peerLimit == 0 || len(r.prompt) < w.peerLimit {
+		return true
+	}
+	reason := "prompt reaches the limit that prefill announced"
+	w.trip(r, guard.LimitExchange, reason, -1)
+	w.reject(r, stage, reason)
+	return false
+}
+
+// neverFits refuses a request that no amount of waiting would serve: it would only hold back those behind it.
+func (w *Worker) neverFits(r *request, need int) bool {
+	capacity := w.config.Allocator.Capacity()
+	if need <= capacity {
+		return false
+	}
+	w.reject(r, wire.AtReserve, fmt.Sprintf("prompt and answer need %d pages of a pool of %d", need, capacity))
 	return true
 }
 
@@ -82,11 +107,13 @@ func (w *Worker) stepDone(r *request, d port.OpDone) {
 	case r.state != running: // ended while its operation ran
 	case d.Status != port.OK:
 		reason := "device operation " + d.Status.String()
-		if w.config.Guards.Has(guard.PageStamp) {
+		if d.Status == port.Failed && w.config.Guards.Has(guard.PageStamp) {
 			reason = fmt.Sprintf("page at ordinal %d no longer carries this room's stamp on read", d.FailedOrdinal)
 			w.trip(r, guard.PageStamp, reason, d.FailedOrdinal)
 		}
 		w.finish(r, 500, reason)
+	case len(d.Sampled) == 0:
+		w.finish(r, 500, "device answered a decode step without a token")
 	default:
 		w.emit(r, d.Sampled[0].Token)
 	}
@@ -97,5 +124,30 @@ func (w *Worker) emit(r *request, token wire.Token) {
 	r.output = append(r.output, token)
 	if len(r.output) >= r.maxNewTokens {
 		w.finish(r, 200, "length")
+	}
+}
+
+func (w *Worker) submitOp(r *request, o port.Op) wire.Ticket {
+	o.Room = r.room
+	ticket := w.desk.Op(o)
+	w.operations[ticket] = r
+	r.ops++
+	return ticket
+}
+
+func (w *Worker) opDone(d port.OpDone) {
+	r := w.operations[d.Ticket]
+	if r == nil {
+		return // a duplicate completion: this ticket was answered before
+	}
+	delete(w.operations, d.Ticket)
+	r.ops--
+	switch {
+	case r.stepping:
+		w.stepDone(r, d)
+	case r.state == verifying:
+		w.gather(r, d)
+	case d.Ticket == r.scrub && d.Status != port.OK:
+		w.quarantine(r, "scrub "+d.Status.String()+": the pages still hold what they held")
 	}
 }
