@@ -137,7 +137,7 @@ func TestOversizedEvent(t *testing.T) {
 	w.Record(&event.Event{Kind: event.RequestFinished, Reason: strings.Repeat("x", LineBytesMax)})
 	err = w.Close(End{})
 	g.Expect(err).To(MatchError(ErrTooLarge))
-	g.Expect(err).To(MatchError(ContainSubstring("event 2, request.finished")))
+	g.Expect(err).To(MatchError(ContainSubstring("event 1, request.finished")))
 }
 
 // An event after Close is an error of the caller, and it is not dropped in silence.

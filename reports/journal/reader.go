@@ -159,7 +159,7 @@ func (r *Reader) next() (*event.Event, error) {
 	}
 	r.sum.Write(line)
 	if err := r.decoder.decode(line[:len(line)-1], &r.event); err != nil {
-		return nil, fmt.Errorf("journal: event %d: %w", r.events+1, err)
+		return nil, fmt.Errorf("journal: event %d: %w", r.events, err)
 	}
 	r.events++
 	return &r.event, nil

@@ -89,7 +89,7 @@ func (w *Writer) Record(e *event.Event) {
 	w.frame = append(AppendEvent(w.frame, e), '\n')
 	w.events++
 	if err := w.line(start); err != nil {
-		w.err = fmt.Errorf("journal: event %d, %s: %w", w.events, e.Kind, err)
+		w.err = fmt.Errorf("journal: event %d, %s: %w", w.events-1, e.Kind, err)
 	}
 }
 
