@@ -17,7 +17,8 @@ import (
 type state uint8
 
 const (
-	waiting state = iota
+	announced state = iota // aborted before its Submit came
+	waiting
 	forwarding
 	running
 	draining
@@ -48,6 +49,7 @@ type request struct {
 	computed     int
 	output       []wire.Token
 	ops          int
+	scrub        wire.Ticket
 }
 
 // Worker is the co-located worker as a port.Worker.
@@ -58,6 +60,8 @@ type Worker struct {
 	queue      []*request
 	operations map[wire.Ticket]*request
 	introduced bool
+	// What a scrub that failed left dirty: out of circulation for good.
+	quarantinedPages int
 }
 
 // New returns a co-located worker that has seen nothing yet.
@@ -74,7 +78,8 @@ func (w *Worker) Addr() wire.Addr { return w.config.Addr }
 func (w *Worker) Held() event.Holdings {
 	return event.Holdings{
 		PagesFree: w.config.Allocator.Free(), PagesCapacity: w.config.Allocator.Capacity(),
-		Requests: len(w.queue), Outstanding: len(w.operations),
+		PagesQuarantined: w.quarantinedPages,
+		Requests:         len(w.queue), Outstanding: len(w.operations),
 	}
 }
 
@@ -84,7 +89,7 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 	if !w.introduced {
 		w.introduced = true
 		w.desk.Send(w.config.Router, 0, wire.PeerUp{
-			MaxInputTokens: w.config.Worker.MaxInputTokens(), PageSize: w.config.Pool.PageSize,
+			MaxInputTokens: w.config.Worker.AnnouncedLimitTokens(), PageSize: w.config.Pool.PageSize,
 		})
 	}
 	for _, m := range t.Messages {
@@ -92,10 +97,7 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 		case wire.Submit:
 			w.submit(m.Room, body)
 		case wire.Abort:
-			w.desk.Event(event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
-			if r := w.requests[m.Room]; r != nil && r.state < draining {
-				w.finish(r, 499, "aborted by the client")
-			}
+			w.abort(m.Room, m.From)
 		}
 	}
 	for _, d := range t.Ops {
@@ -112,15 +114,22 @@ func (w *Worker) submit(room wire.Room, body wire.Submit) {
 		Kind: event.RequestReceived, Room: room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
 		Hash: turn.HashOf(body.Prompt),
 	})
-	if w.requests[room] != nil {
+	known := w.requests[room]
+	if known != nil && known.state != announced {
 		return
 	}
 	r := &request{
-		room: room, prompt: body.Prompt, asked: len(body.Prompt), maxNewTokens: body.MaxNewTokens,
-		deadline: w.desk.Now() + wire.Tick(w.config.Worker.BootstrapTimeoutTicks),
+		room: room, state: waiting, prompt: body.Prompt, asked: len(body.Prompt),
+		// The router refuses what is below; what is above fits no pool.
+		maxNewTokens: min(max(body.MaxNewTokens, 1), config.TokensMax),
+		deadline:     w.desk.Now() + wire.Tick(w.config.Worker.BootstrapTimeoutTicks),
 	}
 	w.requests[room] = r
 	w.queue = append(w.queue, r)
+	if known != nil {
+		w.finish(r, 499, "aborted by the client")
+		return
+	}
 	if !w.admit(r, wire.AtHTTP) || !w.admit(r, wire.AtIntake) {
 		return
 	}
@@ -133,6 +142,18 @@ func (w *Worker) submit(room wire.Room, body wire.Submit) {
 	}
 	if r.pending.Refused && w.config.Guards.Has(guard.DoorRefusal) {
 		w.reject(r)
+	}
+}
+
+// abort ends a request. One that comes before its Submit is kept for it.
+func (w *Worker) abort(room wire.Room, from wire.Addr) {
+	w.desk.Event(event.Event{Kind: event.AbortReceived, Room: room, Peer: from})
+	r := w.requests[room]
+	switch {
+	case r == nil:
+		w.requests[room] = &request{room: room, state: announced}
+	case r.state > announced && r.state < draining:
+		w.finish(r, 499, "aborted by the client")
 	}
 }
 

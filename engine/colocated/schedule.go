@@ -1,6 +1,8 @@
 package colocated
 
 import (
+	"fmt"
+
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
@@ -33,11 +35,25 @@ func (w *Worker) start(r *request) bool {
 		return true
 	}
 	if r.pages = w.config.Allocator.Reserve(need); r.pages == nil {
-		return false
+		return w.neverFits(r, need)
 	}
 	w.desk.Event(event.Event{Kind: event.PagesReserved, Room: r.room, Pages: r.pages})
 	r.state = forwarding
 	w.compute(r)
+	return true
+}
+
+// neverFits refuses a request that no amount of waiting would serve: it would only hold back those behind it.
+func (w *Worker) neverFits(r *request, need int) bool {
+	capacity := w.config.Allocator.Capacity()
+	if need <= capacity {
+		return false
+	}
+	r.pending = port.Verdict{
+		Refused: true, Stage: wire.AtWaiting,
+		Reason: fmt.Sprintf("prompt and answer need %d pages of a pool of %d", need, capacity),
+	}
+	w.reject(r)
 	return true
 }
 
@@ -50,10 +66,12 @@ func (w *Worker) compute(r *request) {
 	r.computed = next
 }
 
-func (w *Worker) submitOp(r *request, o port.Op) {
+func (w *Worker) submitOp(r *request, o port.Op) wire.Ticket {
 	o.Room = r.room
-	w.operations[w.desk.Op(o)] = r
+	ticket := w.desk.Op(o)
+	w.operations[ticket] = r
 	r.ops++
+	return ticket
 }
 
 func (w *Worker) opDone(d port.OpDone) {
@@ -64,6 +82,13 @@ func (w *Worker) opDone(d port.OpDone) {
 	delete(w.operations, d.Ticket)
 	r.ops--
 	switch {
+	case d.Ticket == r.scrub && d.Status != port.OK:
+		w.desk.Event(event.Event{
+			Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages),
+			Reason: "scrub " + d.Status.String() + ": the pages still hold what they held",
+		})
+		w.quarantinedPages += len(r.pages)
+		r.pages, r.state = nil, over
 	case r.state >= draining:
 	case d.Status != port.OK:
 		w.finish(r, 500, "device operation "+d.Status.String())
@@ -71,6 +96,8 @@ func (w *Worker) opDone(d port.OpDone) {
 		w.compute(r)
 	case r.pending.Refused: // the object that was refused is the one that answers
 		w.reject(r)
+	case len(d.Sampled) == 0:
+		w.finish(r, 500, "device answered without a token")
 	default:
 		r.state = running
 		r.output = append(r.output, d.Sampled[0].Token)
@@ -116,7 +143,7 @@ func (w *Worker) expire(r *request) {
 func (w *Worker) release(r *request) {
 	if r.pages != nil && w.config.Guards.Has(guard.Scrub) {
 		r.state = scrubbing
-		w.submitOp(r, port.Op{Kind: port.OpScrub, Pages: r.pages})
+		r.scrub = w.submitOp(r, port.Op{Kind: port.OpScrub, Pages: r.pages})
 		return
 	}
 	w.giveBack(r)
