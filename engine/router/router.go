@@ -24,23 +24,32 @@ type Config struct {
 
 // Worker is the router as a port.Worker.
 type Worker struct {
-	config  Config
-	desk    turn.Desk
-	clients map[wire.Room]wire.Addr // who waits for each open room
-	// limit is the smallest limit that a worker announced; 0 until one did.
+	config Config
+	desk   turn.Desk
+	// rooms is every room ever asked for: a second Submit must not take over the first one's answer.
+	rooms map[wire.Room]exchange
+	open  int // how many of them wait for an answer
+	// limit is the smallest limit that a worker announced; 0 until one did, or if none refuses.
 	limit int
+}
+
+// exchange is one request as the router knows it.
+type exchange struct {
+	client wire.Addr
+	tokens int // of the prompt
+	open   bool
 }
 
 // New returns a router that has seen nothing yet.
 func New(c Config) *Worker {
-	return &Worker{config: c, desk: turn.New(c.Addr), clients: map[wire.Room]wire.Addr{}}
+	return &Worker{config: c, desk: turn.New(c.Addr), rooms: map[wire.Room]exchange{}}
 }
 
 // Addr is the router's address.
 func (w *Worker) Addr() wire.Addr { return w.config.Addr }
 
 // Held counts the rooms that still wait for an answer.
-func (w *Worker) Held() event.Holdings { return event.Holdings{Requests: len(w.clients)} }
+func (w *Worker) Held() event.Holdings { return event.Holdings{Requests: w.open} }
 
 // Step routes what arrived.
 func (w *Worker) Step(t port.Turn) port.Effects {
@@ -55,21 +64,21 @@ func (w *Worker) receive(m wire.Message) {
 	switch body := m.Body.(type) {
 	case wire.PeerUp:
 		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
-		if w.limit == 0 || body.MaxInputTokens < w.limit {
+		if body.MaxInputTokens > 0 && (w.limit == 0 || body.MaxInputTokens < w.limit) {
 			w.limit = body.MaxInputTokens
 		}
 	case wire.Submit:
 		w.submit(m, body)
 	case wire.Abort:
-		if _, open := w.clients[m.Room]; open {
+		if w.rooms[m.Room].open {
 			w.desk.Event(event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
 			w.broadcast(m.Room, body)
 		}
 	case wire.Finished:
 		w.answer(m.Room, body)
 	case wire.Refused: // prefill's own answer: dropped, by default
-		if _, open := w.clients[m.Room]; open && w.config.Router.Mode == config.CancelOnPrefillError {
-			w.answer(m.Room, wire.Finished{Status: 400, Reason: body.Reason})
+		if r := w.rooms[m.Room]; r.open && w.config.Router.Mode == config.CancelOnPrefillError {
+			w.answer(m.Room, wire.Finished{Status: body.Status, PromptTokens: r.tokens, Reason: body.Reason})
 			w.desk.Send(w.config.Workers[len(w.config.Workers)-1], m.Room, wire.Abort{})
 		}
 	}
@@ -80,7 +89,11 @@ func (w *Worker) submit(m wire.Message, body wire.Submit) {
 		Kind: event.RequestReceived, Room: m.Room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
 		Hash: turn.HashOf(body.Prompt),
 	})
-	w.clients[m.Room] = m.From
+	if w.taken(m, len(body.Prompt)) {
+		return
+	}
+	w.rooms[m.Room] = exchange{client: m.From, tokens: len(body.Prompt), open: true}
+	w.open++
 	reason, trip := "", guard.None
 	switch {
 	case len(body.Prompt) == 0 || body.MaxNewTokens < 1:
@@ -99,6 +112,19 @@ func (w *Worker) submit(m wire.Message, body wire.Submit) {
 	w.reject(m.Room, len(body.Prompt), reason)
 }
 
+// taken turns away a Submit for a room that was asked for before: the same client's is a repetition, another's is refused.
+func (w *Worker) taken(m wire.Message, tokens int) bool {
+	first, taken := w.rooms[m.Room]
+	if taken && first.client != m.From {
+		reason := "the room is another request's: draw a fresh one"
+		w.desk.Event(event.Event{
+			Kind: event.RequestRejected, Room: m.Room, Stage: wire.AtEdge, Tokens: tokens, Reason: reason,
+		})
+		w.desk.Send(m.From, m.Room, wire.Finished{Status: 400, PromptTokens: tokens, Reason: reason})
+	}
+	return taken
+}
+
 func (w *Worker) reject(room wire.Room, tokens int, reason string) {
 	w.desk.Event(event.Event{
 		Kind: event.RequestRejected, Room: room, Stage: wire.AtEdge, Tokens: tokens, Reason: reason,
@@ -114,8 +140,10 @@ func (w *Worker) broadcast(room wire.Room, body wire.Body) {
 
 // answer closes a room towards its client; a second answer finds no one waiting.
 func (w *Worker) answer(room wire.Room, body wire.Finished) {
-	if client, open := w.clients[room]; open {
-		delete(w.clients, room)
-		w.desk.Send(client, room, body)
+	if r := w.rooms[room]; r.open {
+		r.open = false
+		w.rooms[room] = r
+		w.open--
+		w.desk.Send(r.client, room, body)
 	}
 }
