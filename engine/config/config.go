@@ -103,6 +103,15 @@ func (w Worker) MaxInputTokens() int {
 	return min(w.ContextLength, w.MaxTotalNumTokens) - ReservedTokens
 }
 
+// AnnouncedLimitTokens is the prompt length that a worker's registration says it refuses: MaxInputTokens, or 0 if it
+// truncates instead.
+func (w Worker) AnnouncedLimitTokens() int {
+	if w.AllowAutoTruncate {
+		return 0
+	}
+	return w.MaxInputTokens()
+}
+
 // Validate reports every field that no engine could start with, each by its JSON path.
 func (c Cluster) Validate() error {
 	if len(c.Models) == 0 {

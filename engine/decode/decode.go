@@ -94,8 +94,10 @@ type Worker struct {
 	generation uint32
 	// What the writer never let go of: out of circulation for good.
 	quarantinedPages, quarantinedSlots int
-	peerLimit                          int // prefill's limit, once announced
-	introduced                         bool
+
+	peerKnown  bool
+	peerLimit  int // prefill's limit, once announced; 0 if it refuses none
+	introduced bool
 }
 
 // New returns a decode worker that has seen nothing yet.
@@ -143,7 +145,7 @@ func (w *Worker) introduce() {
 	}
 	w.introduced = true
 	up := wire.PeerUp{
-		MaxInputTokens: w.config.Worker.MaxInputTokens(), PageSize: w.config.Pool.PageSize,
+		MaxInputTokens: w.config.Worker.AnnouncedLimitTokens(), PageSize: w.config.Pool.PageSize,
 		PoolPages: w.config.Pool.Pages, PoolBase: w.config.Pool.Base, RecordBase: w.config.RecordBase,
 	}
 	w.desk.Send(w.config.Prefill, 0, up)
@@ -153,7 +155,7 @@ func (w *Worker) introduce() {
 func (w *Worker) receive(m wire.Message) {
 	if up, ok := m.Body.(wire.PeerUp); ok {
 		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: up.MaxInputTokens})
-		w.peerLimit = up.MaxInputTokens
+		w.peerKnown, w.peerLimit = true, up.MaxInputTokens
 		return
 	}
 	r := w.find(m.Room)

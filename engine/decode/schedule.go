@@ -20,8 +20,7 @@ func (w *Worker) preallocate() {
 
 // reserve reports false if the request must wait.
 func (w *Worker) reserve(r *request) bool {
-	peerUnknown := w.peerLimit == 0 && w.config.Guards.Has(guard.LimitExchange)
-	if peerUnknown || w.config.Slots.Free() == 0 {
+	if !w.peerKnown && w.config.Guards.Has(guard.LimitExchange) || w.config.Slots.Free() == 0 {
 		return false
 	}
 	if !w.withinPeerLimit(r, wire.AtReserve) || !w.admit(r, wire.AtReserve) {

@@ -150,7 +150,7 @@ func (w *Worker) introduce() {
 		return
 	}
 	w.introduced = true
-	up := wire.PeerUp{MaxInputTokens: w.config.Worker.MaxInputTokens(), PageSize: w.config.Pool.PageSize}
+	up := wire.PeerUp{MaxInputTokens: w.config.Worker.AnnouncedLimitTokens(), PageSize: w.config.Pool.PageSize}
 	w.desk.Send(w.config.Decode, 0, up)
 	w.desk.Send(w.config.Router, 0, up)
 }

@@ -20,7 +20,8 @@ type (
 	}
 	// PeerUp introduces a worker to a peer: its limits and where its memory lies. Sent once per peer.
 	PeerUp struct {
-		// MaxInputTokens is the sender's own limit: a prompt of this many tokens or more is refused by it.
+		// MaxInputTokens is the sender's own limit: a prompt of this many tokens or more is refused by it; 0 if it refuses
+		// none, because it truncates.
 		MaxInputTokens int
 		PageSize       int
 		// PoolPages counts the pool's pages, page 0 included; it fixes where each buffer of a page lies.
