@@ -81,9 +81,9 @@ func unknownDependency[O Operation, D Answer](t T, s *Subject[O, D]) {
 
 func dependentLater[O Operation, D Answer](t T, s *Subject[O, D]) {
 	s.Port.Submit(s.Good(3, 1, 2, 2))
-	s.Port.Submit(s.Good(4, 3))
 	s.Port.Submit(s.Good(1))
 	s.Port.Submit(s.Good(2, 1))
+	s.Port.Submit(s.Good(4, 3))
 	answers := s.Expect(t, End{1, port.OK}, End{2, port.OK}, End{3, port.OK}, End{4, port.OK})
 	for i, answer := range answers {
 		if answer.ID() != wire.Ticket(i+1) {
