@@ -18,11 +18,11 @@ func (*DrainedLie) Name() string { return "drained-lie" }
 
 // Doc describes it.
 func (*DrainedLie) Doc() string {
-	return "A late write whose Cancel is answered at once as cancelled, although the write stays held and lands in the end: " +
-		"the transport breaks its promise that no byte lands after a completion. Public: sglang 35360 and 31357 (an " +
-		"acknowledgement that proved receipt, not that the writer had drained), 38961; the DONE_EARLY family, Mooncake 3968. " +
-		"Deferred release believes the lie. Stopped only by address generations. Seen by the ownership check and by the next " +
-		"owner's canary."
+	return "A late write whose Cancel is answered at once as cancelled, although the write stays held and lands in " +
+		"the end: the transport breaks its promise that no byte lands after a completion. Public: sglang 35360 " +
+		"and 31357 (an acknowledgement that proved receipt, not that the writer had drained), 38961; the " +
+		"DONE_EARLY family, Mooncake 3968. Deferred release believes the lie. Stopped only by address " +
+		"generations. Seen by the ownership check and by the next owner's canary."
 }
 
 // Validate judges its own fields.

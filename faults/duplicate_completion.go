@@ -18,11 +18,11 @@ func (*DuplicateCompletion) Name() string { return "duplicate-completion" }
 
 // Doc describes it.
 func (*DuplicateCompletion) Doc() string {
-	return "Each completion of the target's writes is delivered twice, one after the other, for one buffer or for all. A " +
-		"worker that counts completions believes too early that nothing is outstanding, and that it was paid twice. Public: " +
-		"the DONE_LOST family (late or sent twice: sglang 31800, 38961; vllm 46283, 58188). Stopped by knowing completions by " +
-		"their ticket. Seen by the token accounting, quiesce and coverage checks; a worker that knows its tickets shows " +
-		"nothing at all."
+	return "Each completion of the target's writes is delivered twice, one after the other, for one buffer or for " +
+		"all. A worker that counts completions believes too early that nothing is outstanding, and that it was " +
+		"paid twice. Public: the DONE_LOST family (late or sent twice: sglang 31800, 38961; vllm 46283, 58188). " +
+		"Stopped by knowing completions by their ticket. Seen by the token accounting, quiesce and coverage " +
+		"checks; a worker that knows its tickets shows nothing at all."
 }
 
 // Validate judges its own fields.

@@ -19,11 +19,11 @@ func (*HeldAbort) Name() string { return "held-abort" }
 
 // Doc describes it.
 func (*HeldAbort) Doc() string {
-	return "Decode's abort is held on its way to prefill, and everything behind it on that channel, until prefill has sent " +
-		"the transfer that nobody waits for (or until release_on). Prefill goes on writing to pages that decode has given " +
-		"up. Public: sglang 28651, 24527 (an aborted room's writes landed in the next request's pages), 33507; " +
-		"TensorRT-LLM 11715; dynamo 7489. Stopped by deferred release and by address generations. Seen by the ownership " +
-		"check and the next request's canary; not by the coverage of the aborted request."
+	return "Decode's abort is held on its way to prefill, and everything behind it on that channel, until prefill " +
+		"has sent the transfer that nobody waits for (or until release_on). Prefill goes on writing to pages that" +
+		" decode has given up. Public: sglang 28651, 24527 (an aborted room's writes landed in the next request's" +
+		" pages), 33507; TensorRT-LLM 11715; dynamo 7489. Stopped by deferred release and by address generations." +
+		" Seen by the ownership check and the next request's canary; not by the coverage of the aborted request."
 }
 
 // Validate judges its own fields.

@@ -54,8 +54,8 @@ func (l *ledger) workerOf(role wire.Role, room wire.Room) (wire.Addr, bool) {
 	return wire.Addr{}, false
 }
 
-// otherPage is a page that a room other than this one holds at the worker: the first page of the oldest reservation, whose
-// content is the likeliest to be complete.
+// otherPage is a page that a room other than this one holds at the worker: the first page of the oldest reservation,
+// whose content is the likeliest to be complete.
 func (l *ledger) otherPage(worker wire.Addr, room wire.Room) (wire.Page, bool) {
 	for _, h := range l.holders {
 		if h.worker == worker && h.room != room && len(h.pages) > 0 {

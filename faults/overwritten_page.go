@@ -24,11 +24,11 @@ func (*OverwrittenPage) Name() string { return "overwritten-page" }
 
 // Doc describes it.
 func (*OverwrittenPage) Doc() string {
-	return "After a write of the page has landed, and before its completion reaches prefill, another page of the prefill " +
-		"pool is written over it, buffer by buffer; its stamp is left alone, and digests were taken of what was first read. " +
-		"Public: sglang 24527 and vllm 45357 seen from the victim (a second writer between landing and use), 38961. Stopped " +
-		"by coverage at commit, which reads the destination itself; page stamps and claimed length are satisfied. Seen by " +
-		"the coverage check, then by canary and exact answer."
+	return "After a write of the page has landed, and before its completion reaches prefill, another page of the " +
+		"prefill pool is written over it, buffer by buffer; its stamp is left alone, and digests were taken of " +
+		"what was first read. Public: sglang 24527 and vllm 45357 seen from the victim (a second writer between " +
+		"landing and use), 38961. Stopped by coverage at commit, which reads the destination itself; page stamps " +
+		"and claimed length are satisfied. Seen by the coverage check, then by canary and exact answer."
 }
 
 // Validate judges its own fields.

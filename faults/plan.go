@@ -11,8 +11,8 @@ import (
 
 // Plan is what is to be broken in one run. It is data: a plan may serve many runs, and none of them changes it.
 //
-// In JSON each fault is one flat object: its name, whom it is aimed at and when (Target and When, the same for all), and
-// its own fields, which are those of its struct:
+// In JSON each fault is one flat object: its name, whom it is aimed at and when (Target and When, the same for all),
+// and its own fields, which are those of its struct:
 //
 //	{"faults": [
 //	  {"fault": "truncated-transfer", "request": 9, "keep_pages": 1, "claim": "owed"},

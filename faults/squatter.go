@@ -23,11 +23,12 @@ func (*Squatter) Name() string { return "squatter" }
 
 // Doc describes it.
 func (*Squatter) Doc() string {
-	return "Takes hold_pages pages of a worker's pool when its arm_on event has come, as they come free, and gives them back " +
-		"at release_on or when nothing else can move. The pool's capacity stays as it was: to the worker the pages look " +
-		"reserved. Public: load that comes and goes beside a long request (sglang 28651, 35421; vllm 46283). Stopped by " +
-		"queues that wait for pages with a deadline and hand over again what they refused. Seen by the outcome, liveness " +
-		"and quiesce checks. Fires when a reservation is refused, or the free count differs, for no other reason."
+	return "Takes hold_pages pages of a worker's pool when its arm_on event has come, as they come free, and gives " +
+		"them back at release_on or when nothing else can move. The pool's capacity stays as it was: to the " +
+		"worker the pages look reserved. Public: load that comes and goes beside a long request (sglang 28651, " +
+		"35421; vllm 46283). Stopped by queues that wait for pages with a deadline and hand over again what they " +
+		"refused. Seen by the outcome, liveness and quiesce checks. Fires when a reservation is refused, or the " +
+		"free count differs, for no other reason."
 }
 
 // Validate judges its own fields.
