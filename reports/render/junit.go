@@ -56,13 +56,17 @@ type xmlSuites struct {
 }
 
 type xmlSuite struct {
-	Name       string        `xml:"name,attr"`
-	Tests      int           `xml:"tests,attr"`
-	Failures   int           `xml:"failures,attr"`
-	Errors     int           `xml:"errors,attr"`
-	Time       string        `xml:"time,attr"`
-	Properties []xmlProperty `xml:"properties>property,omitempty"`
-	Cases      []xmlCase     `xml:"testcase"`
+	Name       string         `xml:"name,attr"`
+	Tests      int            `xml:"tests,attr"`
+	Failures   int            `xml:"failures,attr"`
+	Errors     int            `xml:"errors,attr"`
+	Time       string         `xml:"time,attr"`
+	Properties *xmlProperties `xml:"properties"`
+	Cases      []xmlCase      `xml:"testcase"`
+}
+
+type xmlProperties struct {
+	List []xmlProperty `xml:"property"`
 }
 
 type xmlProperty struct {
@@ -81,7 +85,7 @@ type xmlCase struct {
 type xmlProblem struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`
-	Detail  string `xml:",chardata"`
+	Detail  string `xml:",cdata"`
 }
 
 // JUnit writes suites as one JUnit XML document.
@@ -104,7 +108,7 @@ func JUnit(out io.Writer, suites []Suite) error {
 func xmlOf(s *Suite) xmlSuite {
 	out := xmlSuite{Name: printable(s.Name), Tests: len(s.Cases)}
 	if s.Command != "" {
-		out.Properties = []xmlProperty{{"command", printable(s.Command)}}
+		out.Properties = &xmlProperties{[]xmlProperty{{"command", printable(s.Command)}}}
 	}
 	seconds := 0.0
 	for _, c := range s.Cases {

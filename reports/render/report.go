@@ -26,7 +26,7 @@ func report(s style, r *check.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "verdict: %s\n", s.verdict(r.Verdict))
 	fmt.Fprintf(&b, "requests: %d", len(r.Requests))
-	separator := ": "
+	separator := " ("
 	for o, count := range r.Outcomes {
 		if count == 0 {
 			continue
@@ -37,6 +37,9 @@ func report(s style, r *check.Report) string {
 		}
 		b.WriteString(separator + words)
 		separator = ", "
+	}
+	if separator == ", " {
+		b.WriteByte(')')
 	}
 	fmt.Fprintf(&b, "\nevents: %d, %d of faults; pages transferred: %d, quarantined: %d\n\n",
 		r.Events, r.FaultEvents, r.PagesTransferred, r.PagesQuarantined)

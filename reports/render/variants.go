@@ -58,7 +58,9 @@ func variantTable(s style, variants []Variant) string {
 	return columns(headings, numbers, rows)
 }
 
-func (v *Variant) other() int { return v.Responses - v.Leaked - v.Rejected - v.Exact - v.Garbage - v.TimedOut }
+func (v *Variant) other() int {
+	return v.Responses - v.Leaked - v.Rejected - v.Exact - v.Garbage - v.TimedOut
+}
 
 func (s style) recorded(v check.Verdict) string {
 	switch v {
