@@ -73,7 +73,11 @@ func (a *Addr) UnmarshalText(text []byte) error {
 		if _, err := fmt.Sscanf(s[len(name):], "/%d#%d", &index, &incarnation); err != nil {
 			return fmt.Errorf("address %q: %w", s, err)
 		}
-		*a = Addr{Role: Role(role), Index: index, Incarnation: incarnation}
+		read := Addr{Role: Role(role), Index: index, Incarnation: incarnation}
+		if read.String() != s { // what Sscanf leaves unread, or reads in a second spelling
+			break
+		}
+		*a = read
 		return nil
 	}
 	return fmt.Errorf("address %q: want role/index#incarnation", s)
