@@ -1,6 +1,7 @@
 package check
 
 import (
+	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/wire"
 	"github.com/stalepage/stalepage/fixtures/corpus"
@@ -68,8 +69,8 @@ func (h *history) submit(e *event.Event, q *request) {
 	total := 0
 	for _, s := range e.Spans {
 		span := corpus.Span{Tenant: s.Tenant, First: s.First, Count: s.Count}
-		if err := span.Validate(); err != nil {
-			h.bad(e, "has a span of no document: %v", err)
+		if err := span.Validate(); err != nil || s.Count > config.TokensMax-total {
+			h.bad(e, "has a span of no document, or of one too long to serve: %+v", span)
 			q.spans = q.spans[:0]
 			return
 		}

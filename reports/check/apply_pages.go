@@ -197,18 +197,20 @@ func (h *history) sample(e *event.Event, pi int32) {
 // co-located worker draws that one itself, from the prompt's last row.
 func (h *history) writeRow(e *event.Event, pi int32, r int32, position int) int {
 	p, q := &h.pools[pi], &h.requests[r]
-	if q.base == None {
-		q.base = position
+	base := q.base
+	if base == None {
+		base = position
 		if e.Source.Role == wire.Colocated {
-			q.base++
+			base++
 		}
 	}
-	output := position + 1 - q.base
+	output := position + 1 - base
 	page := q.table(pi).page(position / p.pageSize)
 	if page == 0 || output < 0 || output >= max(1, q.maxNewTokens) {
 		h.bad(e, "writes position %d of room %d outside the room's pages or answer", position, q.room)
 		return None
 	}
+	q.base = base
 	written := row{request: r, position: int32(position), event: int32(h.events)}
 	if output == 0 && q.standIn {
 		written.position |= standIn

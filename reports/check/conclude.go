@@ -209,8 +209,10 @@ func (h *history) compare(q *request, c *conclusion) {
 		c.why = "the corpus does not give the prompt that was sent"
 		return
 	}
-	prompt := h.text.prompt[:min(len(h.text.prompt), q.answeredTokens())]
-	h.text.expected = h.text.sequence.Answer(h.text.expected[:0], h.run.Reference, prompt, q.maxNewTokens)
+	prompt := h.text.prompt[:min(len(h.text.prompt), max(0, q.answeredTokens()))]
+	// One token more than were sent is enough to see that some are missing.
+	count := max(0, min(q.maxNewTokens, len(q.output)+1))
+	h.text.expected = h.text.sequence.Answer(h.text.expected[:0], h.run.Reference, prompt, count)
 	c.compared = true
 	if !slices.Equal(q.output, h.text.expected) {
 		c.differs = firstDifference(q.output, h.text.expected)

@@ -43,7 +43,7 @@ func (c *coverage) observe(h *history, e *event.Event) {
 // arrived looks at each page of the prompt as it lies in decode's pool, and makes one finding of all that are wrong.
 func (c *coverage) arrived(h *history, r, p int32, t *table, tokens int) {
 	pool := &h.pools[p]
-	if t == nil || tokens < 0 || pages(tokens, pool.pageSize) > len(t.pages) {
+	if t == nil || tokens < 0 || tokens > len(t.pages)*pool.pageSize {
 		c.skip("decode committed more pages than it had reserved")
 		return
 	}
