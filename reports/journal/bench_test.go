@@ -24,6 +24,7 @@ func typicalRun() []event.Event {
 }
 
 func perEvent(b *testing.B, events int) {
+	b.Helper()
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
 }
 

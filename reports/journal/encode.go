@@ -105,8 +105,8 @@ func appendLists(dst []byte, e *event.Event) []byte {
 	return dst
 }
 
-// appendSamples spells the samples by column. The rooms column is left out when every sample is of the event's own room,
-// and has one entry when every sample is of one other room: the common case, a decode step of one request.
+// appendSamples spells the samples by column. The rooms column is left out when every sample is of the event's own
+// room, and has one entry when every sample is of one other room: the common case, a decode step of one request.
 func appendSamples(dst []byte, e *event.Event) []byte {
 	samples := e.Samples
 	dst = append(dst, `,"samples":{`...)

@@ -126,12 +126,16 @@ func roundTrip(t *testing.T, e event.Event) {
 func TestSpelling(t *testing.T) {
 	prefill := wire.Addr{Role: wire.Prefill, Incarnation: 1}
 	decode := wire.Addr{Role: wire.Decode, Index: 2, Incarnation: 3}
+	reserved := []wire.Page{12, 13, 14, 80, 90, 89}
+	drawn := []event.Sample{{Room: 7, Position: 3, Token: 5, Page: 2, Score: 504}}
+	spans := []event.Span{{Tenant: 3, First: 10, Count: 20}, {Tenant: 3, Count: 24}}
+	const zeros = `"positions":[0,0],"tokens":[0,0],"pages":[0,0],"slots":[0,0],"scores":[0,0]}}`
 	for _, test := range []struct {
 		event event.Event
 		line  string
 	}{
 		{
-			event.Event{Kind: event.PagesReserved, Tick: 4, Source: decode, Room: 204, Pages: []wire.Page{12, 13, 14, 80, 90, 89}},
+			event.Event{Kind: event.PagesReserved, Tick: 4, Source: decode, Room: 204, Pages: reserved},
 			`{"kind":"pages.reserved","tick":4,"source":"decode/2#3","room":204,"pages":"12+2,80,90-1"}`,
 		},
 		{
@@ -143,23 +147,23 @@ func TestSpelling(t *testing.T) {
 			`{"kind":"request.rejected","room":1,"tokens":681281,"stage":"edge","reason":"too long"}`,
 		},
 		{
-			event.Event{Kind: event.TokenSampled, Room: 7, Samples: []event.Sample{{Room: 7, Position: 3, Token: 5, Page: 2, Score: 504}}},
+			event.Event{Kind: event.TokenSampled, Room: 7, Samples: drawn},
 			`{"kind":"token.sampled","room":7,"samples":{"positions":[3],"tokens":[5],"pages":[2],"slots":[0],"scores":[504]}}`,
 		},
 		{
 			event.Event{Kind: event.TokenSampled, Samples: []event.Sample{{Room: 7}, {Room: 7}}},
-			`{"kind":"token.sampled","samples":{"rooms":[7],"positions":[0,0],"tokens":[0,0],"pages":[0,0],"slots":[0,0],"scores":[0,0]}}`,
+			`{"kind":"token.sampled","samples":{"rooms":[7],` + zeros,
 		},
 		{
 			event.Event{Kind: event.TokenSampled, Samples: []event.Sample{{Room: 7}, {Room: 8}}},
-			`{"kind":"token.sampled","samples":{"rooms":[7,8],"positions":[0,0],"tokens":[0,0],"pages":[0,0],"slots":[0,0],"scores":[0,0]}}`,
+			`{"kind":"token.sampled","samples":{"rooms":[7,8],` + zeros,
 		},
 		{
 			event.Event{Kind: event.DigestTaken, Count: 1, Digests: [wire.KVBuffers][]uint64{{0xabc}, nil, {1, 2}}},
 			`{"kind":"digest.taken","count":1,"digests":["0000000000000abc","","0000000000000001 0000000000000002",""]}`,
 		},
 		{
-			event.Event{Kind: event.RequestSubmitted, Tenant: 3, Spans: []event.Span{{Tenant: 3, First: 10, Count: 20}, {Tenant: 3, Count: 24}}},
+			event.Event{Kind: event.RequestSubmitted, Tenant: 3, Spans: spans},
 			`{"kind":"request.submitted","tenant":3,"spans":[[3,10,20],[3,0,24]]}`,
 		},
 		{
@@ -168,8 +172,8 @@ func TestSpelling(t *testing.T) {
 		},
 		{
 			event.Event{Kind: event.WorkerQuiesced, Source: decode},
-			`{"kind":"worker.quiesced","source":"decode/2#3","holdings":{"pages_free":0,"pages_capacity":0,"pages_quarantined":0,` +
-				`"slots_free":0,"slots_capacity":0,"slots_quarantined":0,"requests":0,"outstanding":0}}`,
+			`{"kind":"worker.quiesced","source":"decode/2#3","holdings":{"pages_free":0,"pages_capacity":0,` +
+				`"pages_quarantined":0,"slots_free":0,"slots_capacity":0,"slots_quarantined":0,"requests":0,"outstanding":0}}`,
 		},
 	} {
 		NewWithT(t).Expect(string(AppendEvent(nil, &test.event))).To(Equal(test.line))
@@ -182,66 +186,78 @@ func TestOtherSpellingsAreRefused(t *testing.T) {
 	if _, err := ParseEvent([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[string]string{
-		``:                                     `want`,
-		`{"kind":"page.reserved"}`:             `kind "page.reserved" is not known`,
-		`{"kind":"pages.reserved","colour":1}`: `field "colour" is not known`,
-		`{"kind":"pages.reserved","Tick":4}`:   `field "Tick" is not known`,
-		`{"kind":"pages.reserved","tick":4,"tick":5}`:                                                              "not spelled",
-		`{"kind":"pages.reserved","room":2,"tick":4}`:                                                              "not spelled",
-		`{"kind":"pages.reserved","tick":0}`:                                                                       "not spelled",
-		`{"kind":"pages.reserved","tick":04}`:                                                                      "not spelled",
-		`{"kind":"pages.reserved","tick":-0}`:                                                                      "not spelled",
-		`{"kind":"pages.reserved","tick":+4}`:                                                                      "want a number",
-		`{"kind":"pages.reserved","tick":4.0}`:                                                                     `want "}"`,
-		`{"kind":"pages.reserved", "tick":4}`:                                                                      `want`,
-		`{"kind":"pages.reserved","tick":4}}`:                                                                      "end of the line",
-		`{"kind":"pages.reserved","tick":9223372036854775808}`:                                                     "63 bits",
-		`{"kind":"pages.reserved","tick":-9223372036854775809}`:                                                    "64 bits",
-		`{"kind":"pages.reserved","room":18446744073709551616}`:                                                    "64 bits",
-		`{"kind":"pages.reserved","room":-1}`:                                                                      "want a number",
-		`{"kind":"pages.reserved","generation":4294967296}`:                                                        "32 bits",
-		`{"kind":"pages.reserved","flag":false}`:                                                                   `want "true"`,
-		`{"kind":"pages.reserved","pages":""}`:                                                                     "want a number",
-		`{"kind":"pages.reserved","pages":"12,13"}`:                                                                "not spelled",
-		`{"kind":"pages.reserved","pages":"12+1,14"}`:                                                              "not spelled",
-		`{"kind":"pages.reserved","pages":"12+0"}`:                                                                 "not spelled",
-		`{"kind":"pages.reserved","pages":"12+-2"}`:                                                                "page list within range",
-		`{"kind":"pages.reserved","pages":"12+2147483640"}`:                                                        "page list within range",
-		`{"kind":"pages.reserved","pages":"0+600000"}`:                                                             "at most 524288 pages",
-		`{"kind":"pages.reserved","pages":"0+500000,0+500000"}`:                                                    "at most 524288 pages",
-		`{"kind":"pages.reserved","source":"decode/0"}`:                                                            `want "#"`,
-		`{"kind":"pages.reserved","source":"decode/256#1"}`:                                                        "8 bits",
-		`{"kind":"pages.reserved","source":"oracle/0#1"}`:                                                          "an address",
-		`{"kind":"pages.reserved","source":"client/0#0"}`:                                                          "not spelled",
-		`{"kind":"pages.reserved","stage":"door"}`:                                                                 `stage "door"`,
-		`{"kind":"write.landed","buffer":"K9"}`:                                                                    `buffer "K9"`,
-		`{"kind":"write.landed"}`:                                                                                  "not spelled",
-		`{"kind":"guard.tripped","reason":"a` + "\n" + `"}`:                                                        "not spelled",
-		`{"kind":"guard.tripped","reason":"\u0041"}`:                                                               "not spelled",
-		`{"kind":"guard.tripped","reason":"\n"}`:                                                                   `want "u"`,
-		`{"kind":"guard.tripped","reason":"\ud83d"}`:                                                               `want "\\u"`,
-		`{"kind":"guard.tripped","reason":"\ud83d\u0041"}`:                                                         "surrogate pair",
-		`{"kind":"guard.tripped","reason":"\udc41"}`:                                                               "surrogate pair",
-		`{"kind":"guard.tripped","reason":"\udcc3\udca9"}`:                                                         "not spelled",
-		`{"kind":"guard.tripped","reason":"open`:                                                                   "closing quote",
-		`{"kind":"request.received","hash":"` + strings.Repeat("AB", 32) + `"}`:                                    "hexadecimal",
-		`{"kind":"request.received","hash":"abcd"}`:                                                                "hexadecimal",
-		`{"kind":"response.received","output":[]}`:                                                                 "want a number",
-		`{"kind":"response.received","output":[65536]}`:                                                            "16 bits",
-		`{"kind":"digest.taken","digests":["","","",""]}`:                                                          "not spelled",
-		`{"kind":"digest.taken","digests":["0","","",""]}`:                                                         "hexadecimal",
-		`{"kind":"request.submitted","spans":[[1,2]]}`:                                                             `want ","`,
-		`{"kind":"token.sampled","samples":{"positions":[1,2],"tokens":[1],"pages":[1],"slots":[1],"scores":[1]}}`: "one length",
-		`{"kind":"token.sampled","samples":{"positions":[1],"tokens":[1,2],"pages":[1],"slots":[1],"scores":[1]}}`: "at most 1",
-		`{"kind":"token.sampled","samples":{"rooms":[0],"positions":[1],"tokens":[1],"pages":[1],"slots":[1],"scores":[1]}}`:     "not spelled",
-		`{"kind":"token.sampled","samples":{"rooms":[1,1],"positions":[1,1],"tokens":[1,1],"pages":[1,1],"slots":[1,1],"s":[]}}`: "want",
-		`{"kind":"worker.quiesced","holdings":{}}`: "want",
+	for _, test := range []struct{ line, want string }{
+		{``, `want`},
+		{`{"kind":"page.reserved"}`, `kind "page.reserved" is not known`},
+		{`{"kind":"pages.reserved","colour":1}`, `field "colour" is not known`},
+		{`{"kind":"pages.reserved","Tick":4}`, `field "Tick" is not known`},
+		{`{"kind":"pages.reserved","tick":4,"tick":5}`, "not spelled"},
+		{`{"kind":"pages.reserved","room":2,"tick":4}`, "not spelled"},
+		{`{"kind":"pages.reserved","tick":0}`, "not spelled"},
+		{`{"kind":"pages.reserved","tick":04}`, "not spelled"},
+		{`{"kind":"pages.reserved","tick":-0}`, "not spelled"},
+		{`{"kind":"pages.reserved","tick":+4}`, "want a number"},
+		{`{"kind":"pages.reserved","tick":4.0}`, `want "}"`},
+		{`{"kind":"pages.reserved", "tick":4}`, `want`},
+		{`{"kind":"pages.reserved","tick":4}}`, "end of the line"},
+		{`{"kind":"pages.reserved","tick":9223372036854775808}`, "63 bits"},
+		{`{"kind":"pages.reserved","tick":-9223372036854775809}`, "64 bits"},
+		{`{"kind":"pages.reserved","room":18446744073709551616}`, "64 bits"},
+		{`{"kind":"pages.reserved","room":-1}`, "want a number"},
+		{`{"kind":"pages.reserved","generation":4294967296}`, "32 bits"},
+		{`{"kind":"pages.reserved","flag":false}`, `want "true"`},
+		{`{"kind":"pages.reserved","pages":""}`, "want a number"},
+		{`{"kind":"pages.reserved","pages":"12,13"}`, "not spelled"},
+		{`{"kind":"pages.reserved","pages":"12+1,14"}`, "not spelled"},
+		{`{"kind":"pages.reserved","pages":"12+0"}`, "not spelled"},
+		{`{"kind":"pages.reserved","pages":"12+-2"}`, "page list within range"},
+		{`{"kind":"pages.reserved","pages":"12+2147483640"}`, "page list within range"},
+		{`{"kind":"pages.reserved","pages":"0+600000"}`, "at most 524288 pages"},
+		{`{"kind":"pages.reserved","pages":"0+500000,0+500000"}`, "at most 524288 pages"},
+		{`{"kind":"pages.reserved","source":"decode/0"}`, `want "#"`},
+		{`{"kind":"pages.reserved","source":"decode/256#1"}`, "8 bits"},
+		{`{"kind":"pages.reserved","source":"oracle/0#1"}`, "an address"},
+		{`{"kind":"pages.reserved","source":"client/0#0"}`, "not spelled"},
+		{`{"kind":"pages.reserved","stage":"door"}`, `stage "door"`},
+		{`{"kind":"write.landed","buffer":"K9"}`, `buffer "K9"`},
+		{`{"kind":"write.landed"}`, "not spelled"},
+		{`{"kind":"guard.tripped","reason":"a` + "\n" + `"}`, "not spelled"},
+		{`{"kind":"guard.tripped","reason":"\u0041"}`, "not spelled"},
+		{`{"kind":"guard.tripped","reason":"\n"}`, `want "u"`},
+		{`{"kind":"guard.tripped","reason":"\ud83d"}`, `want "\\u"`},
+		{`{"kind":"guard.tripped","reason":"\ud83d\u0041"}`, "surrogate pair"},
+		{`{"kind":"guard.tripped","reason":"\udc41"}`, "surrogate pair"},
+		{`{"kind":"guard.tripped","reason":"\udcc3\udca9"}`, "not spelled"},
+		{`{"kind":"guard.tripped","reason":"open`, "closing quote"},
+		{`{"kind":"request.received","hash":"` + strings.Repeat("AB", 32) + `"}`, "hexadecimal"},
+		{`{"kind":"request.received","hash":"abcd"}`, "hexadecimal"},
+		{`{"kind":"response.received","output":[]}`, "want a number"},
+		{`{"kind":"response.received","output":[65536]}`, "16 bits"},
+		{`{"kind":"digest.taken","digests":["","","",""]}`, "not spelled"},
+		{`{"kind":"digest.taken","digests":["0","","",""]}`, "hexadecimal"},
+		{`{"kind":"request.submitted","spans":[[1,2]]}`, `want ","`},
+		{
+			`{"kind":"token.sampled","samples":{"positions":[1,2],"tokens":[1],"pages":[1],"slots":[1],"scores":[1]}}`,
+			"one length",
+		},
+		{
+			`{"kind":"token.sampled","samples":{"positions":[1],"tokens":[1,2],"pages":[1],"slots":[1],"scores":[1]}}`,
+			"at most 1",
+		},
+		{
+			`{"kind":"token.sampled","samples":{"rooms":[0],"positions":[1],"tokens":[1],"pages":[1],"slots":[1],"scores":[1]}}`,
+			"not spelled",
+		},
+		{
+			`{"kind":"token.sampled","samples":{"rooms":[1,1],"positions":[1,1],"tokens":[1,1],"pages":[1,1],"s":[]}}`,
+			"want",
+		},
+		{`{"kind":"worker.quiesced","holdings":{}}`, "want"},
 	} {
-		_, err := ParseEvent([]byte(line))
+		_, err := ParseEvent([]byte(test.line))
 		g := NewWithT(t)
-		g.Expect(err).To(MatchError(ErrMalformed), line)
-		g.Expect(err.Error()).To(ContainSubstring(want), line)
+		g.Expect(err).To(MatchError(ErrMalformed), test.line)
+		g.Expect(err.Error()).To(ContainSubstring(test.want), test.line)
 	}
 }
 

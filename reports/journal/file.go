@@ -13,15 +13,16 @@ import (
 // unfinished ends the name of a journal that is still being written.
 const unfinished = ".tmp"
 
-// File is a Writer to a file. The journal takes its name only when it is whole and on the disk, so a file of that name is
-// never a half-written one.
+// File is a Writer to a file. The journal takes its name only when it is whole and on the disk, so a file of that
+// name is never a half-written one.
 type File struct {
 	*Writer
 	file *os.File
 	path string
 }
 
-// Create starts a journal that will be called path; until Close it is path.tmp. An older file of either name is replaced.
+// Create starts a journal that will be called path; until Close it is path.tmp. An older file of either name is
+// replaced.
 func Create(path string, header Header, options Options) (*File, error) {
 	file, err := os.Create(path + unfinished)
 	if err != nil {
@@ -34,8 +35,9 @@ func Create(path string, header Header, options Options) (*File, error) {
 	return &File{Writer: writer, file: file, path: path}, nil
 }
 
-// Close writes the footer, waits until the disk has it all, and gives the journal its name. If any of it fails, what could
-// be written stays in path.tmp, which a reader calls truncated, and an older journal of the name is left as it was.
+// Close writes the footer, waits until the disk has it all, and gives the journal its name. If any of it fails, what
+// could be written stays in path.tmp, which a reader calls truncated, and an older journal of the name is left as it
+// was.
 func (f *File) Close(end End) error {
 	err := f.Writer.Close(end)
 	if err == nil {
@@ -72,7 +74,8 @@ func syncFolder(path string) error {
 	return nil
 }
 
-// Side is what is worth knowing of a run and differs from one to the next: it lies next to the journal, outside its hash.
+// Side is what is worth knowing of a run and differs from one to the next: it lies next to the journal, outside its
+// hash.
 type Side struct {
 	WallSeconds float64 `json:"wall_seconds"`
 	CoreSeconds float64 `json:"core_seconds"`

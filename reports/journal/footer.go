@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// appendFooter spells the footer line with its newline, hashing into sum what precedes the digits of the hash. sum holds
-// every earlier byte of the journal.
+// appendFooter spells the footer line with its newline, hashing into sum what precedes the digits of the hash. sum
+// holds every earlier byte of the journal.
 func appendFooter(dst []byte, f Footer, sum hash.Hash) []byte {
 	start := len(dst)
 	dst = append(dst, closedLine...)

@@ -19,8 +19,8 @@ import (
 const windowBytesMax = 32 << 20
 
 // Reader streams a journal. Events come as they are read and the footer comes last, so whoever judges a run must have
-// seen io.EOF first: only then is the journal whole and its hash right. It never panics, whatever the input, and takes no
-// more memory than LineBytesMax allows. It is not safe for concurrent use.
+// seen io.EOF first: only then is the journal whole and its hash right. It never panics, whatever the input, and
+// takes no more memory than LineBytesMax allows. It is not safe for concurrent use.
 type Reader struct {
 	// Header is the first line.
 	Header Header

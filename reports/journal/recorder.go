@@ -13,8 +13,8 @@ type Sink = func(*event.Event)
 // stepSamplesMax bounds how many tokens one joined event holds: rooms are compared pairwise.
 const stepSamplesMax = 256
 
-// Recorder is where a run records: it joins adjacent events that are one thing told in pieces, and hands the result to its
-// sinks in order. The place in that order is an event's only number.
+// Recorder is where a run records: it joins adjacent events that are one thing told in pieces, and hands the result
+// to its sinks in order. The place in that order is an event's only number.
 //
 // # What is joined
 //
@@ -27,8 +27,9 @@ const stepSamplesMax = 256
 // A joined event has the tick of its last piece: by then all of it had happened.
 //
 // A write.landed whose pages are those that the room holds on that peer at those ordinals loses its list, since
-// pages.reserved gave it: what that (source, room) has reserved since its last pages.released, ordinals counting on from
-// one pages.reserved to the next. A write that lands elsewhere, or late, keeps its list and so names where it went.
+// pages.reserved gave it: what that (source, room) has reserved since its last pages.released, ordinals counting on
+// from one pages.reserved to the next. A write that lands elsewhere, or late, keeps its list and so names where it
+// went.
 //
 // The zero Recorder is not ready; see NewRecorder. It is not safe for concurrent use.
 type Recorder struct {
@@ -76,6 +77,7 @@ func (r *Recorder) Record(e *event.Event) {
 		r.reserve(holder{e.Source, e.Room}, e.Pages)
 	case event.PagesReleased:
 		r.release(holder{e.Source, e.Room})
+	default:
 	}
 	r.Flush()
 	r.pass(e)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +23,13 @@ func landing(tick wire.Tick, first int, page wire.Page) event.Event {
 		Kind: event.WriteLanded, Tick: tick, Source: prefill, Peer: decode, Room: 5, First: first, Count: 1,
 		Buffer: wire.V0, Bytes: 8192, Pages: []wire.Page{page},
 	}
+}
+
+// run is count pages landing from ordinal first on, at pages or, if none are given, where the room reserved.
+func run(tick wire.Tick, first, count int, pages ...wire.Page) event.Event {
+	e := landing(tick, first, 0)
+	e.Count, e.Bytes, e.Pages = count, int64(count)*8192, pages
+	return e
 }
 
 func draw(tick wire.Tick, source wire.Addr, room wire.Room, position int) event.Event {
@@ -57,31 +65,34 @@ func recorded(events []event.Event) []event.Event {
 	return m.Events()
 }
 
-// A table of what is joined and what is not. Each case names the rule that it proves.
-func TestJoining(t *testing.T) {
+// joining is one case of what is joined and what is not, named by the rule that it proves. No want is as recorded.
+type joining struct {
+	rule   string
+	events []event.Event
+	want   []event.Event
+}
+
+// landings are cases of pages that land.
+func landings() []joining {
 	marker := event.Event{Kind: event.WritePosted, Source: prefill, Room: 5}
-	for _, test := range []struct {
-		rule   string
-		events []event.Event
-		want   []event.Event
-	}{
+	return []joining{
 		{
 			"pages that land one after the other are one event, at the last tick, without pages where reserved",
 			[]event.Event{reservation(7, 9, 8), landing(1, 0, 7), landing(2, 1, 9), landing(3, 2, 8)},
-			[]event.Event{reservation(7, 9, 8), with(landing(3, 0, 0), func(e *event.Event) { e.Count, e.Bytes, e.Pages = 3, 3*8192, nil })},
+			[]event.Event{reservation(7, 9, 8), run(3, 0, 3)},
 		},
 		{
 			"a page that lands elsewhere keeps its place and stands alone",
 			[]event.Event{reservation(7, 9, 8), landing(1, 0, 7), landing(2, 1, 30), landing(3, 2, 8)},
 			[]event.Event{
-				reservation(7, 9, 8), with(landing(1, 0, 0), func(e *event.Event) { e.Pages = nil }), landing(2, 1, 30),
-				with(landing(3, 2, 0), func(e *event.Event) { e.Pages = nil }),
+				reservation(7, 9, 8), run(1, 0, 1), landing(2, 1, 30),
+				run(3, 2, 1),
 			},
 		},
 		{
 			"pages that land elsewhere one after the other are one event with all places",
 			[]event.Event{landing(1, 0, 30), landing(2, 1, 32)},
-			[]event.Event{with(landing(2, 0, 0), func(e *event.Event) { e.Count, e.Bytes, e.Pages = 2, 2*8192, []wire.Page{30, 32} })},
+			[]event.Event{run(2, 0, 2, 30, 32)},
 		},
 		{
 			"any event between ends the joining: nothing is reordered",
@@ -116,6 +127,12 @@ func TestJoining(t *testing.T) {
 			},
 			nil,
 		},
+	}
+}
+
+// reservations are cases of whether a landing may leave its pages out.
+func reservations() []joining {
+	return []joining{
 		{
 			"after the release a late write says where it landed",
 			[]event.Event{reservation(7, 9), {Kind: event.PagesReleased, Source: decode, Room: 5}, landing(4, 0, 7)},
@@ -124,31 +141,39 @@ func TestJoining(t *testing.T) {
 		{
 			"another worker's release, or another room's, ends nothing",
 			[]event.Event{
-				reservation(7, 9), {Kind: event.PagesReleased, Source: prefill, Room: 5},
-				{Kind: event.PagesReleased, Source: decode, Room: 6}, landing(4, 1, 9),
+				reservation(7, 9),
+				{Kind: event.PagesReleased, Source: prefill, Room: 5},
+				{Kind: event.PagesReleased, Source: decode, Room: 6},
+				landing(4, 1, 9),
 			},
 			[]event.Event{
-				reservation(7, 9), {Kind: event.PagesReleased, Source: prefill, Room: 5},
-				{Kind: event.PagesReleased, Source: decode, Room: 6}, with(landing(4, 1, 9), func(e *event.Event) { e.Pages = nil }),
+				reservation(7, 9),
+				{Kind: event.PagesReleased, Source: prefill, Room: 5},
+				{Kind: event.PagesReleased, Source: decode, Room: 6},
+				run(4, 1, 1),
 			},
 		},
 		{
 			"further pages of a room that holds some are its next ordinals",
 			[]event.Event{reservation(7, 9), reservation(8), landing(4, 2, 8), landing(5, 1, 9)},
 			[]event.Event{
-				reservation(7, 9), reservation(8), with(landing(4, 2, 8), func(e *event.Event) { e.Pages = nil }),
-				with(landing(5, 1, 9), func(e *event.Event) { e.Pages = nil }),
+				reservation(7, 9), reservation(8), run(4, 2, 1),
+				run(5, 1, 1),
 			},
 		},
 		{
 			"a reservation after a release begins anew",
 			[]event.Event{
-				reservation(7, 9), {Kind: event.PagesReleased, Source: decode, Room: 5}, reservation(9, 8),
+				reservation(7, 9),
+				{Kind: event.PagesReleased, Source: decode, Room: 5},
+				reservation(9, 8),
 				landing(4, 0, 7), landing(5, 1, 8),
 			},
 			[]event.Event{
-				reservation(7, 9), {Kind: event.PagesReleased, Source: decode, Room: 5}, reservation(9, 8),
-				landing(4, 0, 7), with(landing(5, 1, 8), func(e *event.Event) { e.Pages = nil }),
+				reservation(7, 9),
+				{Kind: event.PagesReleased, Source: decode, Room: 5},
+				reservation(9, 8),
+				landing(4, 0, 7), run(5, 1, 1),
 			},
 		},
 		{
@@ -159,6 +184,12 @@ func TestJoining(t *testing.T) {
 			},
 			nil,
 		},
+	}
+}
+
+// draws are cases of tokens drawn.
+func draws() []joining {
+	return []joining{
 		{
 			"the requests of one decode step are one event of no room",
 			[]event.Event{draw(1, decode, 5, 80), draw(2, decode, 6, 90), draw(3, decode, 5, 81)},
@@ -174,7 +205,12 @@ func TestJoining(t *testing.T) {
 			[]event.Event{draw(1, decode, 5, 80), draw(2, prefill, 6, 90), draw(3, other, 7, 81)},
 			nil,
 		},
-	} {
+	}
+}
+
+// Each rule of joining, by a history and what is recorded of it.
+func TestJoining(t *testing.T) {
+	for _, test := range slices.Concat(landings(), reservations(), draws()) {
 		t.Run(test.rule, func(t *testing.T) {
 			if test.want == nil {
 				test.want = test.events
@@ -186,8 +222,8 @@ func TestJoining(t *testing.T) {
 	}
 }
 
-// Joined or not, the pieces told are the same: each (room, buffer, ordinal, place) and each draw, in the same order. Told by
-// taking both histories apart again, over random walks of landings, draws, reservations and releases.
+// Joined or not, the pieces told are the same: each (room, buffer, ordinal, place) and each draw, in the same order.
+// Told by taking both histories apart again, over random walks of landings, draws, reservations and releases.
 func TestJoiningLosesNothing(t *testing.T) {
 	g := NewWithT(t)
 	events := randomRun(7, 6000)
@@ -249,7 +285,7 @@ func TestRecordingDoesNotAllocate(t *testing.T) {
 	events := randomRun(8, 2000)
 	var m Memory
 	r := NewRecorder(m.Record)
-	run := func() {
+	again := func() {
 		r.Reset()
 		m.Reset()
 		for i := range events {
@@ -259,7 +295,7 @@ func TestRecordingDoesNotAllocate(t *testing.T) {
 		m.Hash()
 	}
 	for range 4 { // storage doubles until a run fits one block
-		run()
+		again()
 	}
-	NewWithT(t).Expect(testing.AllocsPerRun(5, run)).To(BeZero())
+	NewWithT(t).Expect(testing.AllocsPerRun(5, again)).To(BeZero())
 }

@@ -57,8 +57,8 @@ func randomRun(seed uint64, count int) []event.Event {
 	return out
 }
 
-// pieces takes a history apart: one event a page landed, its place looked up where left out, and one a draw; other events
-// as they are, without ticks.
+// pieces takes a history apart: one event a page landed, its place looked up where left out, and one a draw; other
+// events as they are, without ticks.
 func pieces(events []event.Event) []event.Event {
 	held := map[wire.Room][]wire.Page{}
 	var out []event.Event

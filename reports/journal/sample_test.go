@@ -80,7 +80,8 @@ func fields(random *rand.Rand) map[string]func(*event.Event) {
 		"Holdings": func(e *event.Event) {
 			e.Holdings = event.Holdings{
 				PagesFree: integer(), PagesCapacity: integer(), PagesQuarantined: integer(),
-				SlotsFree: integer(), SlotsCapacity: integer(), SlotsQuarantined: integer(), Requests: integer(), Outstanding: integer(),
+				SlotsFree: integer(), SlotsCapacity: integer(), SlotsQuarantined: integer(),
+				Requests: integer(), Outstanding: integer(),
 			}
 		},
 	}
@@ -88,7 +89,8 @@ func fields(random *rand.Rand) map[string]func(*event.Event) {
 
 func randomText(random *rand.Rand) string {
 	samples := []string{
-		"transfer-timeout", "prompt of 681281 tokens", `a "quoted" \ back\u0041slash`, "\x00\x1b[31m\x7f\n", "caf\u00e9 \u202e\ufffd",
+		"transfer-timeout", "prompt of 681281 tokens", `a "quoted" \ back\u0041slash`, "\x00\x1b[31m\x7f\n",
+		"caf\u00e9 \u202e\ufffd",
 		"\U0001f600 and \U0010ffff", "\xff\xfe", "\xed\xa0\x80", "\xc3", "{}[],:", "</script>&",
 	}
 	out := samples[random.IntN(len(samples))]
@@ -177,18 +179,18 @@ func testHeader() Header {
 }
 
 // written is a whole journal of events.
-func written(t testing.TB, events []event.Event, options Options) []byte {
-	t.Helper()
+func written(tb testing.TB, events []event.Event, options Options) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	w, err := NewWriter(&out, testHeader(), options)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i := range events {
 		w.Record(&events[i])
 	}
 	if err := w.Close(End{Steps: 31, Tick: 99}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out.Bytes()
 }

@@ -19,9 +19,10 @@ const frameBytes = 1 << 20
 
 // Options are a Writer's choices. The zero value is the embedded engine's.
 type Options struct {
-	// Mask, when set, overwrites in place tokens that must not reach the disk: an answer's, or the draws of one step. It is
-	// given copies, so a verdict taken in memory still sees the text. The embedded engine's tenants are synthetic and need
-	// none; a live target's journal keeps only the product's own sentinels in clear. Masked stands in the header then.
+	// Mask, when set, overwrites in place tokens that must not reach the disk: an answer's, or the draws of one step. It
+	// is given copies, so a verdict taken in memory still sees the text. The embedded engine's tenants are synthetic and
+	// need none; a live target's journal keeps only the product's own sentinels in clear. Masked stands in the header
+	// then.
 	Mask func([]wire.Token)
 }
 
@@ -33,8 +34,8 @@ type End struct {
 	Tick wire.Tick
 }
 
-// Writer is a sink that writes a journal. An error sticks: later events are dropped, and Close returns it. It is not safe
-// for concurrent use, and starts no goroutine: the same events give the same bytes.
+// Writer is a sink that writes a journal. An error sticks: later events are dropped, and Close returns it. It is not
+// safe for concurrent use, and starts no goroutine: the same events give the same bytes.
 type Writer struct {
 	out     io.Writer
 	encoder *zstd.Encoder
@@ -96,8 +97,8 @@ func (w *Writer) Record(e *event.Event) {
 // Err is the first thing that went wrong, or nil.
 func (w *Writer) Err() error { return w.err }
 
-// Close writes the footer. Without it a reader says ErrTruncated. It returns the first error there was: the run's result
-// in memory is none the worse for it, and the journal is worth nothing.
+// Close writes the footer. Without it a reader says ErrTruncated. It returns the first error there was: the run's
+// result in memory is none the worse for it, and the journal is worth nothing.
 func (w *Writer) Close(end End) error {
 	if w.closed {
 		return w.err

@@ -1,5 +1,5 @@
-// Package render turns results into text for people and into JUnit XML for machines. Each function's output follows from
-// its arguments alone, except that colours are used only on a terminal, and never when NO_COLOR is set.
+// Package render turns results into text for people and into JUnit XML for machines. Each function's output follows
+// from its arguments alone, except that colours are used only on a terminal, and never when NO_COLOR is set.
 //
 //	Report    one run's judgement: verdict, requests by outcome, each check, its findings, what was not checked
 //	Variants  one line a variant of an incident

@@ -85,7 +85,7 @@ type named struct {
 func grouped(f *check.Findings) []named {
 	out := []named{{"first", f.First}}
 	for _, next := range []named{{"worst", f.Worst}, {"last", f.Last}} {
-		if last := &out[len(out)-1]; last.Finding.Text == next.Text && last.Event == next.Event {
+		if last := &out[len(out)-1]; last.Text == next.Text && last.Event == next.Event {
 			last.names += ", " + next.names
 			continue
 		}

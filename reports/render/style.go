@@ -46,8 +46,9 @@ func (s style) verdict(v check.Verdict) string {
 		return s.paint(green, v.String())
 	case check.Unknown:
 		return s.paint(yellow, v.String())
+	default:
+		return s.paint(red, v.String())
 	}
-	return s.paint(red, v.String())
 }
 
 // columns lays rows out under their headings, two spaces apart. Columns named in numbers are set flush right.
@@ -60,7 +61,9 @@ func columns(headings []string, numbers []int, rows [][]string) string {
 	t.AppendHeader(row(headings))
 	var configs []table.ColumnConfig
 	for _, number := range numbers {
-		configs = append(configs, table.ColumnConfig{Number: number + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		configs = append(configs, table.ColumnConfig{
+			Number: number + 1, Align: text.AlignRight, AlignHeader: text.AlignRight,
+		})
 	}
 	t.SetColumnConfigs(configs)
 	for _, r := range rows {

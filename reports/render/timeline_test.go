@@ -74,8 +74,8 @@ func TestTimeline(t *testing.T) {
 	golden(t, "timeline-colour", timeline.draw(style{colour: true}))
 }
 
-// A request of many pages shows its first ones and those around the finding, and counts the rest; many events show those
-// around the finding; tenants past the last letter are others.
+// A request of many pages shows its first ones and those around the finding, and counts the rest; many events show
+// those around the finding; tenants past the last letter are others.
 func TestTimelineElides(t *testing.T) {
 	g := NewWithT(t)
 	var events []event.Event

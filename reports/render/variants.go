@@ -68,6 +68,7 @@ func (s style) recorded(v check.Verdict) string {
 		return s.paint(green, "yes")
 	case check.Unknown:
 		return s.paint(yellow, "unknown")
+	default:
+		return s.paint(red, "no")
 	}
-	return s.paint(red, "no")
 }
