@@ -48,9 +48,7 @@ func New(plan Plan, rooms func(request int) (wire.Room, bool), record func(*even
 		}
 		j.instances = append(j.instances, i)
 		if i.when.ArmOn != nil {
-			i.watch(*i.when.ArmOn, func() bool { return i.state == Planned }, func(why string) {
-				i.arm(wire.Addr{}, why)
-			})
+			i.watch(*i.when.ArmOn, func() bool { return i.state == Planned }, i.arm)
 		}
 	}
 	return j, nil
@@ -65,8 +63,11 @@ func (j *Injector) Wrap(seams *port.Seams) {
 		if !i.aim.standsAt(i.fault.home(), seams.Addr) {
 			continue
 		}
+		if i.site == (wire.Addr{}) {
+			i.site = seams.Addr
+		}
 		if i.when.ArmOn == nil && i.state == Planned {
-			i.arm(seams.Addr, "start")
+			i.arm("start")
 		}
 		i.fault.install(i, seams)
 	}
@@ -74,8 +75,8 @@ func (j *Injector) Wrap(seams *port.Seams) {
 
 // Observe is told of every recorded event, at once. It only queues: what an event sets off happens in Between.
 func (j *Injector) Observe(e *event.Event) {
-	j.now = max(j.now, e.Tick)
 	if e.Fault == "" { // the fault layer's own events are not something that a held operation came too late for
+		j.now = e.Tick
 		j.events++
 	}
 	if j.ledger != nil {

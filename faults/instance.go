@@ -19,7 +19,8 @@ type instance struct {
 	fault    Fault
 	aim      Target
 	when     When
-	place    int // in the plan, from 1
+	place    int       // in the plan, from 1
+	site     wire.Addr // the first worker that it stands at
 
 	state      State
 	taken      int // of When.Count
@@ -71,11 +72,11 @@ func (i *instance) move(to State) bool {
 	return true
 }
 
-func (i *instance) arm(source wire.Addr, why string) {
+func (i *instance) arm(why string) {
 	if !i.move(Armed) {
 		return
 	}
-	i.record(event.Event{Kind: event.FaultArmed, Source: source, Reason: why})
+	i.record(event.Event{Kind: event.FaultArmed, Source: i.site, Reason: why})
 	for _, f := range i.onArmed {
 		f()
 	}
@@ -83,11 +84,11 @@ func (i *instance) arm(source wire.Addr, why string) {
 
 // whenArmed runs f when the fault is armed, or now if it is.
 func (i *instance) whenArmed(f func()) {
-	if i.state != Planned {
+	if i.active() {
 		f()
-		return
+	} else {
+		i.onArmed = append(i.onArmed, f)
 	}
-	i.onArmed = append(i.onArmed, f)
 }
 
 // fire records that something was delivered otherwise than submitted.
@@ -108,7 +109,7 @@ func (i *instance) fire(source wire.Addr, room wire.Room, before, after string) 
 
 func (i *instance) recovered(why string) {
 	if i.state != Recovered && i.move(Recovered) {
-		i.record(event.Event{Kind: event.FaultRecovered, Reason: why})
+		i.record(event.Event{Kind: event.FaultRecovered, Source: i.site, Reason: why})
 	}
 }
 
@@ -126,7 +127,7 @@ func (i *instance) release(why string) bool {
 		return false
 	}
 	i.releasedBy = why
-	i.record(event.Event{Kind: event.HoldReleased, Count: count, Reason: why})
+	i.record(event.Event{Kind: event.HoldReleased, Source: i.site, Count: count, Reason: why})
 	i.begin()
 	for _, h := range i.holders {
 		h.release(why)

@@ -30,13 +30,13 @@ func TestLifecycleRefusesIllegalTransitions(t *testing.T) {
 func TestAMisbehavingFaultIsAnError(t *testing.T) {
 	for name, act := range map[string]func(*instance){
 		"fired before it was armed": func(i *instance) { i.fire(prefill, 1, "a", "b") },
-		"fired without a change":    func(i *instance) { i.arm(prefill, "start"); i.fire(prefill, 1, "a", "a") },
+		"fired without a change":    func(i *instance) { i.arm("start"); i.fire(prefill, 1, "a", "a") },
 		"fired after it recovered": func(i *instance) {
-			i.arm(prefill, "start")
+			i.arm("start")
 			i.recovered("count")
 			i.fire(prefill, 1, "a", "b")
 		},
-		"armed twice": func(i *instance) { i.arm(prefill, "start"); i.arm(prefill, "start") },
+		"armed twice": func(i *instance) { i.arm("start"); i.arm("start") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -125,18 +125,17 @@ func (m *misplacement) destination(room wire.Room, pages []wire.Page, ordinal in
 	if page, ok := m.chosen[room]; ok {
 		return page, true
 	}
-	worker, ok := m.ledger.workerOf(wire.Decode, room)
-	if !ok {
-		return 0, false
-	}
-	page, ok := wire.Page(0), false
-	if m.fault.To == ToOtherRoom {
-		page, ok = m.ledger.otherPage(worker, room)
-	} else {
-		page, ok = m.ledger.unheldPage(worker, wire.Page(m.pools[worker].Pages-1))
-	}
+	page, ok := m.choose(m.ledger.held(wire.Decode, room).worker, room)
 	if ok {
 		m.chosen[room] = page
 	}
 	return page, ok
+}
+
+func (m *misplacement) choose(worker wire.Addr, room wire.Room) (wire.Page, bool) {
+	if m.fault.To == ToOtherRoom {
+		other, ok := m.ledger.heldByOther(worker, room)
+		return other.page, ok
+	}
+	return m.ledger.unheldPage(worker, wire.Page(m.pools[worker].Pages-1))
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
@@ -14,9 +13,6 @@ type OverwrittenPage struct {
 	When
 	// Page is the ordinal of the page within its request.
 	Page int `json:"page"`
-	// SourcePage is the page of the prefill pool whose bytes are written over it; 0 or absent, a page that another room
-	// holds there, else the lowest that is not the request's own.
-	SourcePage int `json:"source_page,omitempty"`
 }
 
 // Name is its name in a plan.
@@ -24,11 +20,13 @@ func (*OverwrittenPage) Name() string { return "overwritten-page" }
 
 // Doc describes it.
 func (*OverwrittenPage) Doc() string {
-	return "After a write of the page has landed, and before its completion reaches prefill, another page of the " +
-		"prefill pool is written over it, buffer by buffer; its stamp is left alone, and digests were taken of " +
-		"what was first read. Public: sglang 24527 and vllm 45357 seen from the victim (a second writer between " +
-		"landing and use), 38961. Stopped by coverage at commit, which reads the destination itself; page stamps " +
-		"and claimed length are satisfied. Seen by the coverage check, then by canary and exact answer."
+	return "After a write of the page has landed, and before its completion reaches prefill, a page of the prefill " +
+		"pool that holds another room's rows is written over it, buffer by buffer, in that other room's name: a " +
+		"stray write. Its stamp is left alone, and the sender's digests were taken of what was first read. It " +
+		"needs another room that holds pages there, or has held some lately. Public: sglang 24527 and vllm 45357 " +
+		"seen from the victim (a second writer between landing and use), 38961. Stopped by coverage at commit, " +
+		"which reads the destination itself; page stamps and claimed length are satisfied. Seen by the coverage " +
+		"and ownership checks, then by canary and exact answer."
 }
 
 // Validate judges its own fields.
@@ -36,17 +34,15 @@ func (f *OverwrittenPage) Validate() error {
 	if f.Page < 0 || f.Page > PagesMax {
 		return fmt.Errorf("page %d: want an ordinal, 0 to %d", f.Page, PagesMax)
 	}
-	if f.SourcePage < 0 || f.SourcePage > PagesMax {
-		return fmt.Errorf("source_page %d: want a page of the prefill pool, 1 to %d", f.SourcePage, PagesMax)
-	}
 	return nil
 }
 
 func (*OverwrittenPage) home() []wire.Role { return []wire.Role{wire.Prefill} }
 
 func (f *OverwrittenPage) install(i *instance, seams *port.Seams) {
-	o := &overwrite{fault: f, ledger: i.injector.holdings(), pool: seams.Pool, worker: seams.Addr}
-	o.chosen = map[wire.Room]wire.Page{}
+	o := &overwrite{
+		fault: f, ledger: i.injector.holdings(), pool: seams.Pool, worker: seams.Addr, chosen: map[wire.Room]foreign{},
+	}
 	installWriteTap(i, seams, moves[port.Write, port.WriteDone]{match: o.match, replay: o.replay})
 }
 
@@ -56,7 +52,7 @@ type overwrite struct {
 	ledger *ledger
 	pool   port.Layout
 	worker wire.Addr
-	chosen map[wire.Room]wire.Page
+	chosen map[wire.Room]foreign
 }
 
 func (o *overwrite) match(w port.Write) bool {
@@ -64,50 +60,33 @@ func (o *overwrite) match(w port.Write) bool {
 	return w.Buffer <= wire.V1 && at >= 0 && at < len(w.Dst)
 }
 
-// replay is the write of the foreign page. It waits for nothing: the page it overwrites has landed.
+// replay is the stray write. It waits for nothing, because the page that it overwrites has landed. It carries the name
+// of the room and the ordinal whose page it reads, as the write of a lost index would, so that whoever follows landings
+// knows whose rows came.
 func (o *overwrite) replay(w port.Write) (extra port.Write, before, after string, ok bool) {
+	from, ok := o.choose(w.Room)
+	if !ok {
+		return w, "", "", false
+	}
 	at := o.fault.Page - int(w.First)
-	own, ok := o.pool.PageAt(w.Buffer, w.Src[at])
-	if !ok {
-		return w, "", "", false
-	}
-	from, ok := o.source(w.Room, own)
-	if !ok {
-		return w, "", "", false
-	}
 	extra = port.Write{
-		Room: w.Room, Buffer: w.Buffer, First: wire.Ordinal(o.fault.Page),
-		Src: []wire.Span{moved(w.Src[at], own, from)}, Dst: []wire.Span{w.Dst[at]},
+		Room: from.room, Buffer: w.Buffer, First: wire.Ordinal(from.ordinal),
+		Src: []wire.Span{o.pool.Span(w.Buffer, from.page, 0)}, Dst: []wire.Span{w.Dst[at]},
 	}
-	name := fmt.Sprintf("%s of ordinal %d from page ", w.Buffer, o.fault.Page)
-	return extra, name + fmt.Sprint(own), name + fmt.Sprint(from), true
+	landed := fmt.Sprintf("%s of ordinal %d landed", w.Buffer, o.fault.Page)
+	return extra, landed, fmt.Sprintf("%s, then page %d of room %d over it", landed, from.page, from.room), true
 }
 
-func (o *overwrite) source(room wire.Room, own wire.Page) (wire.Page, bool) {
-	if o.fault.SourcePage > 0 {
-		page := wire.Page(o.fault.SourcePage)
-		return page, page != own && int(page) < o.pool.Pages
+func (o *overwrite) choose(room wire.Room) (foreign, bool) {
+	if from, ok := o.chosen[room]; ok {
+		return from, true
 	}
-	if page, ok := o.chosen[room]; ok {
-		return page, true
-	}
-	page, ok := o.ledger.otherPage(o.worker, room)
+	from, ok := o.ledger.heldByOther(o.worker, room)
 	if !ok {
-		page, ok = o.lowestOther(room)
+		from, ok = o.ledger.leftByOther(o.worker, room)
 	}
 	if ok {
-		o.chosen[room] = page
+		o.chosen[room] = from
 	}
-	return page, ok
-}
-
-// lowestOther is the lowest page of the pool that is not the room's own: it holds whatever a former owner left.
-func (o *overwrite) lowestOther(room wire.Room) (wire.Page, bool) {
-	mine := o.ledger.pagesOf(wire.Prefill, room)
-	for page := wire.Page(1); int(page) < o.pool.Pages; page++ {
-		if !slices.Contains(mine, page) {
-			return page, true
-		}
-	}
-	return 0, false
+	return from, ok
 }

@@ -5,6 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
 )
@@ -13,21 +14,20 @@ import (
 // buffers, from the same foreign page; that nothing else is written; and that the worker sees one answer each, its own.
 func TestALandedPageIsOverwritten(t *testing.T) {
 	for name, c := range map[string]struct {
-		fault OverwrittenPage
-		held  bool // another room holds pages of the prefill pool
-		from  wire.Page
+		released bool // the other room has given its pages back, and the first of them is the target's now
+		from     wire.Page
+		ordinal  wire.Ordinal
 	}{
-		"with a page of another room":  {OverwrittenPage{Page: 1}, true, 40},
-		"with a page that nobody owns": {OverwrittenPage{Page: 1}, false, 1},
-		"with a page of the plan's":    {OverwrittenPage{Page: 1, SourcePage: 55}, true, 55},
+		"with a page that another room holds": {false, 40, 0},
+		"with a page that it left":            {true, 41, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.fault.Aim(Request(target))
-			b := newBench(t, &c.fault)
-			if c.held {
-				b.reserve(prefill, other, 40, 41)
+			b := newBench(t, &OverwrittenPage{Target: Request(target), Page: 1})
+			b.reserve(prefill, other, 40, 41)
+			if c.released {
+				b.say(event.Event{Kind: event.PagesReleased, Source: prefill, Room: roomOf(other)})
 			}
-			b.reserve(prefill, target, 10, 11, 12, 13)
+			b.reserve(prefill, target, 10, 11, 12, 40)
 			writes := b.transfer(target, 4)
 			b.transport.land()
 			var out [1]port.WriteDone
@@ -43,6 +43,8 @@ func TestALandedPageIsOverwritten(t *testing.T) {
 			b.Expect(extra).To(HaveLen(4))
 			for n, w := range extra {
 				b.Expect(w.Buffer).To(Equal(wire.Buffer(n)))
+				b.Expect(w.Room).To(Equal(roomOf(other)), "the landing can be followed to whose rows these are")
+				b.Expect(w.First).To(Equal(c.ordinal))
 				b.Expect(w.Src).To(Equal([]wire.Span{prefillPool.Span(w.Buffer, c.from, 0)}))
 				b.Expect(w.Dst).To(Equal([]wire.Span{decodePool.Span(w.Buffer, 31, 0)}))
 				b.Expect(w.Ticket>>60).To(Equal(wire.Ticket(faultRole)), "a ticket of no worker")
@@ -55,10 +57,22 @@ func TestALandedPageIsOverwritten(t *testing.T) {
 // It proves that a bounded overwrite ends with its last landing, not with its last decision.
 func TestOverwritesAreCounted(t *testing.T) {
 	b := newBench(t, &OverwrittenPage{Target: Request(target), Page: 1, When: When{Count: 2}})
+	b.reserve(prefill, other, 40)
 	b.reserve(prefill, target, 10, 11)
 	writes := b.transfer(target, 2)
 	b.settle()
 	b.expectFired(2)
 	b.expectOneAnswerEach(writes, port.OK)
 	b.Expect(b.injector.Status()[0].State).To(Equal(Recovered))
+}
+
+// It proves that in a pool that was never anyone else's there is nothing foreign to write, and that this is no firing.
+func TestNothingForeignNothingOverwritten(t *testing.T) {
+	b := newBench(t, &OverwrittenPage{Target: Request(target), Page: 1})
+	b.reserve(prefill, target, 10, 11)
+	writes := b.transfer(target, 2)
+	b.settle()
+	b.Expect(b.transport.landed).To(Equal(writes))
+	b.expectOneAnswerEach(writes, port.OK)
+	b.expectFired(0)
 }

@@ -30,8 +30,8 @@ func spellings() map[string]Fault {
 			Target: Request(9), KeepPages: 1, Claim: ClaimOwed},
 		`{"fault":"misplaced-page","page":2,"to":"swapped","swap_with":0,"with_stamps":true}`: &MisplacedPage{
 			Page: 2, To: ToSwapped, SwapWith: 0, WithStamps: true},
-		`{"fault":"overwritten-page","request":0,"page":4,"source_page":7}`: &OverwrittenPage{
-			Target: Request(0), Page: 4, SourcePage: 7},
+		`{"fault":"overwritten-page","request":0,"page":4}`: &OverwrittenPage{
+			Target: Request(0), Page: 4},
 		`{"fault":"stale-metadata-slot","keep":"room-and-tokens"}`: &StaleMetadataSlot{Keep: KeepLength},
 		`{"fault":"early-completion","request":1,"mis_aimed":true}`: &EarlyCompletion{
 			Target: Target{Request: number(1), MisAimed: true}},
@@ -112,7 +112,6 @@ func TestBadPlansAreRefused(t *testing.T) {
 		`{"faults":[{"fault":"misplaced-page","to":"moon"}]}`:                                    `to "moon"`,
 		`{"faults":[{"fault":"misplaced-page","page":-1}]}`:                                      `page -1`,
 		`{"faults":[{"fault":"overwritten-page","page":-1}]}`:                                    `page -1`,
-		`{"faults":[{"fault":"overwritten-page","source_page":-1}]}`:                             `source_page -1`,
 		`{"faults":[{"fault":"stale-metadata-slot","keep":"all"}]}`:                              `keep "all"`,
 		`{"faults":[{"fault":"stale-metadata-slot","to_slot":-1}]}`:                              `to_slot -1`,
 		`{"faults":[{"fault":"stale-metadata-slot","keep":"room","to_slot":1}]}`:                 `keep and to_slot`,

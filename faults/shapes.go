@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
@@ -13,6 +14,7 @@ var writeShape = shape[port.Write, port.WriteDone]{
 	says:     writeAnswer,
 	status:   func(d port.WriteDone) port.Status { return d.Status },
 	after:    func(w port.Write, after []wire.Ticket) port.Write { w.After = after; return w },
+	owned:    ownedWrite,
 	ticketed: func(w port.Write, ticket wire.Ticket) port.Write { w.Ticket = ticket; return w },
 }
 
@@ -23,7 +25,19 @@ var operationShape = shape[port.Op, port.OpDone]{
 
 	status:   func(d port.OpDone) port.Status { return d.Status },
 	after:    func(o port.Op, after []wire.Ticket) port.Op { o.After = after; return o },
+	owned:    ownedOperation,
 	ticketed: func(o port.Op, ticket wire.Ticket) port.Op { o.Ticket = ticket; return o },
+}
+
+func ownedWrite(w port.Write) port.Write {
+	w.Src, w.Dst, w.After = slices.Clone(w.Src), slices.Clone(w.Dst), slices.Clone(w.After)
+	return w
+}
+
+func ownedOperation(o port.Op) port.Op {
+	o.After, o.Pages = slices.Clone(o.After), slices.Clone(o.Pages)
+	o.Tokens, o.Data = slices.Clone(o.Tokens), slices.Clone(o.Data)
+	return o
 }
 
 // writeName spells a write: "K0 of ordinals 0 to 7", "record".

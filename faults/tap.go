@@ -21,7 +21,9 @@ type shape[O operation, D answer] struct {
 	says   func(D) string // an answer, likewise
 	status func(D) port.Status
 	// after returns the operation with other dependencies; ticketed, under another ticket.
-	after    func(O, []wire.Ticket) O
+	after func(O, []wire.Ticket) O
+	// owned is a copy whose slices nobody else writes to: a worker may use its own again once Submit has returned.
+	owned    func(O) O
 	ticketed func(O, wire.Ticket) O
 }
 
@@ -161,7 +163,7 @@ func (t *tap[O, D]) pick(o O) {
 	}
 	if t.moves.editDone != nil || t.moves.early != nil || t.moves.onCancel != nil || t.moves.swallow ||
 		t.moves.duplicate || t.moves.replay != nil {
-		t.tracked[id] = &tracked[O]{op: o, edited: took}
+		t.tracked[id] = &tracked[O]{op: t.shape.owned(o), edited: took}
 	}
 	if t.moves.hold || t.moves.early != nil {
 		t.fault.take()
@@ -200,7 +202,7 @@ func (t *tap[O, D]) answerEarly(o O, d D) {
 
 func (t *tap[O, D]) hold(o O, picked bool) {
 	t.held = append(t.held, heldOperation[O]{
-		op: o, picked: picked, at: t.fault.injector.now, seen: t.fault.injector.events, moved: t.passed,
+		op: t.shape.owned(o), picked: picked, at: t.fault.injector.now, seen: t.fault.injector.events, moved: t.passed,
 	})
 	if picked && t.moves.onHold != nil {
 		t.moves.onHold(o)

@@ -69,7 +69,7 @@ func (f *TruncatedTransfer) install(i *instance, seams *port.Seams) {
 }
 
 func (f *TruncatedTransfer) match(w port.Write) bool {
-	return isPages(w) && !(f.StampsWhole && w.Buffer == wire.Stamp)
+	return isPages(w) && (!f.StampsWhole || w.Buffer != wire.Stamp)
 }
 
 // cut drops the spans of ordinals from KeepPages on. A write of which nothing is left is not delivered at all: an empty
