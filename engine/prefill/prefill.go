@@ -140,6 +140,7 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 	}
 	w.sweep() // first: pages that come free in this turn may be what a waiting request needs
 	w.schedule()
+	w.desk.ForgetWake() // a request that moved on waits for something else, or for nothing
 	w.sweep()
 	return w.desk.Effects()
 }

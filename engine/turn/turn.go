@@ -78,3 +78,6 @@ func (d *Desk) WakeBy(at wire.Tick) {
 		d.effects.Wake = at
 	}
 }
+
+// ForgetWake takes back what WakeBy was asked for so far in this turn, for a worker that is about to ask afresh.
+func (d *Desk) ForgetWake() { d.effects.Wake = 0 }

@@ -59,6 +59,10 @@ func TestWakeByTheEarliest(t *testing.T) {
 		d.WakeBy(at)
 	}
 	g.Expect(d.Effects().Wake).To(Equal(wire.Tick(20)))
+	d.ForgetWake()
+	g.Expect(d.Effects().Wake).To(BeZero())
+	d.WakeBy(30)
+	g.Expect(d.Effects().Wake).To(Equal(wire.Tick(30)))
 }
 
 // A turn of the same size as the one before allocates nothing.
