@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"math/bits"
 
 	"github.com/stalepage/stalepage/engine/model/code"
 	"github.com/stalepage/stalepage/engine/model/kernel"
@@ -52,8 +53,59 @@ func (kv *KV) gatherRow(pages []wire.Page, position, firstOffset int, out *[rowB
 	}
 }
 
-// evaluateWindow sets block h of out to block h of H_{firstOffset+h-1}(position), for h = 1..16, by the formula.
+// evaluateWindow sets block h of out to block h of H_{firstOffset+h-1}(position), for h = 1..16, over any window. Where
+// every key is some position's, or zero, each row either matches a head exactly or not at all; else the scores decide.
 func (m *Model) evaluateWindow(kv *KV, pages []wire.Page, position, firstOffset int, out *[rowBytes]byte) {
+	low := max(0, position-windowTokens+1)
+	var matching [code.WalshPeriod]uint32 // per position mod 64, a bit for each row of the window with its key
+	for j := low; j <= position; j++ {
+		key := kv.row(kv.K0, pages, j)
+		if p, ok := m.positionOfKey(key); ok {
+			matching[p] |= 1 << (j - low)
+		} else if *key != ([rowBytes]byte{}) {
+			m.scoreWindow(kv, pages, position, firstOffset, out)
+			return
+		}
+	}
+	for block := 0; block < rowBytes; block += code.BlockBits {
+		rows := matching[(position-firstOffset-block/code.BlockBits)&(code.WalshPeriod-1)]
+		meanOfRows(kv, pages, low, rows, (*[code.BlockBits]byte)(out[block:]), block)
+	}
+}
+
+// meanOfRows sets out to the mean of V0 over the rows whose bits are set, counted from position low, in the eight
+// dimensions from block on. Such rows all score 128 and share the weight; others and the sink are out of reach. A head
+// that nothing matches gives all its weight to the sink, which is zero.
+func meanOfRows(kv *KV, pages []wire.Page, low int, rows uint32, out *[code.BlockBits]byte, block int) {
+	switch count := bits.OnesCount32(rows); count {
+	case 0:
+		*out = [code.BlockBits]byte{}
+	case 1:
+		*out = [code.BlockBits]byte(kv.row(kv.V0, pages, low+bits.TrailingZeros32(rows))[block:])
+	default:
+		var sums [code.BlockBits]int64
+		for ; rows != 0; rows &= rows - 1 {
+			for d, v := range kv.row(kv.V0, pages, low+bits.TrailingZeros32(rows))[block : block+code.BlockBits] {
+				sums[d] += int64(int8(v))
+			}
+		}
+		for d, sum := range sums {
+			out[d] = byte(roundedMean(sum, int64(count)))
+		}
+	}
+}
+
+// positionOfKey inverts Walsh: the position mod 64 whose row is exactly key, or false.
+func (m *Model) positionOfKey(key *[rowBytes]byte) (int, bool) {
+	position := 0
+	for b := range 6 {
+		position |= int(key[1<<b]>>7) << b
+	}
+	return position, *key == *(*[rowBytes]byte)(m.walsh[position*rowBytes:])
+}
+
+// scoreWindow is evaluateWindow by the formula.
+func (m *Model) scoreWindow(kv *KV, pages []wire.Page, position, firstOffset int, out *[rowBytes]byte) {
 	const groups = windowTokens/kernel.GroupRows + 1
 	low := max(0, position-windowTokens+1)
 	base := low &^ (kernel.GroupRows - 1) // groups never straddle a page
