@@ -5,6 +5,7 @@ import (
 
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/wire"
+	"github.com/stalepage/stalepage/fixtures/corpus"
 )
 
 func judgeRepeatedly(b *testing.B, s *scene) {
@@ -61,4 +62,23 @@ func BenchmarkLanding(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pages, "ns/page")
+}
+
+// BenchmarkCompare is what comparing one answer of 64 tokens to a prompt of a million costs: the prompt made again, its
+// hash, the index, the answer. The engine takes about a second for the same.
+func BenchmarkCompare(b *testing.B) {
+	s := newScene(b)
+	var h history
+	h.begin(&s.run)
+	q := &request{maxNewTokens: 64, promptTokens: 1<<20 + 24, spans: []corpus.Span{
+		{Tenant: 1, Count: 1 << 20}, {Tenant: 1, First: 5000, Count: 24},
+	}}
+	q.output = s.run.Corpus.Append(nil, corpus.Span{Tenant: 1, First: 5024, Count: 64})
+	q.hash = hashOf(s.run.Corpus.Append(nil, q.spans...))
+	for b.Loop() {
+		c := conclusion{differs: None}
+		if h.compare(q, &c); !c.compared || c.differs != None {
+			b.Fatal(c)
+		}
+	}
 }

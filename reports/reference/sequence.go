@@ -35,6 +35,10 @@ const firstLook = 6
 // words do not share a bucket. Any choice gives the same answers.
 var indexed = [...]int{1, 4, 7, 10, 13, 16}
 
+// bucketsMax bounds the buckets so that they stay in a core's cache while a long prompt is indexed. A bucket of a
+// million-token prompt then holds some sixteen rows; to look at them is cheaper than to miss the cache once a row.
+const bucketsMax = 1 << 16
+
 // Answer appends to dst the count tokens that follow prompt.
 func (s *Sequence) Answer(dst []wire.Token, r *Reference, prompt []wire.Token, count int) []wire.Token {
 	s.Start(r, prompt, count)
@@ -53,7 +57,7 @@ func (s *Sequence) Answer(dst []wire.Token, r *Reference, prompt []wire.Token, c
 func (s *Sequence) Start(r *Reference, prompt []wire.Token, count int) {
 	s.reference = r
 	s.tokens = append(s.tokens[:0], prompt...)
-	buckets := 1 << bits.Len(uint(len(prompt)+count))
+	buckets := min(1<<bits.Len(uint(len(prompt)+count)), bucketsMax)
 	s.shift = 64 - bits.TrailingZeros(uint(buckets))
 	if cap(s.heads) < buckets {
 		s.heads = make([]int32, buckets)
