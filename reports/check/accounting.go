@@ -26,7 +26,7 @@ func (c *accounting) observe(h *history, e *event.Event) {
 	}
 	c.Looked++
 	if e.Tokens != q.promptTokens || e.MaxNewTokens != q.maxNewTokens || e.Hash != q.hash {
-		c.report(h, r, e.Source.String()+" received", e.Tokens, q.promptTokens, "prompt")
+		c.find(h, r, Garbage, miscount(e.Source.String()+" received", e.Tokens, q.promptTokens, "prompt"))
 	}
 }
 
@@ -82,10 +82,14 @@ func (c *accounting) answer(h *history, r int32, q *request) {
 }
 
 func (c *accounting) report(h *history, r int32, who string, got, want int, of string) {
-	c.find(h, r, Garbage, Finding{
+	c.conclude(h, r, miscount(who, got, want, of))
+}
+
+func miscount(who string, got, want int, of string) Finding {
+	return Finding{
 		Ordinal: None, Position: None, say: sayCount,
 		detail: detail{numbers: [3]int{got, want}, words: [2]string{who, of}},
-	})
+	}
 }
 
 func sayCount(_ *history, f *Finding) string {

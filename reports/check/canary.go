@@ -38,7 +38,7 @@ func (c *canaries) finish(h *history) {
 			f.say = sayCanary
 			f.detail.numbers = [3]int{is.canary.Tenant, is.canary.Place, is.canary.Index}
 		}
-		c.find(h, int32(i), Leak, f)
+		c.conclude(h, int32(i), f)
 	}
 }
 

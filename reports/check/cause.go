@@ -27,7 +27,7 @@ func (c *cause) finish(h *history) {
 		c.due = true
 		c.Looked++
 		if problem := misfit(h, q); problem != "" {
-			c.find(h, int32(i), h.conclusions[i].outcome, Finding{
+			c.conclude(h, int32(i), Finding{
 				Ordinal: None, Position: None, say: sayCause,
 				detail: detail{numbers: [3]int{q.status}, words: [2]string{problem}},
 			})

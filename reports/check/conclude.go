@@ -93,13 +93,18 @@ func (h *history) attribute(q *request, c *conclusion) {
 			if d.event > 0 {
 				a.Unwritten++
 			}
+		case own:
 		}
 		if i == 0 {
 			continue
 		}
 		tenant, place, ok := h.originPlace(d.origin)
-		if ok && d.token == token && h.run.Corpus != nil && h.corpusToken(tenant, place) == token {
+		switch {
+		case d.token != token:
+		case ok && h.run.Corpus != nil && h.corpusToken(tenant, place) == token:
 			a.Derived++
+		case d.origin.position >= standIn && token == placeholder:
+			a.Placeholders++
 		}
 		if ok && d.relation > own {
 			a.addOwner(h, d, place, i)
@@ -169,6 +174,7 @@ func (h *history) read(q *request, c *conclusion) {
 			c.attribution.ForeignByContent++
 		case stale:
 			c.attribution.StaleByContent++
+		case unwritten, own:
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (c *coverage) finish(h *history) {
 		case !h.disaggregated(q):
 		case q.committedTokens == None:
 			c.due = true
-			c.find(h, int32(i), Garbage, Finding{Ordinal: None, Position: None, say: sayNothingCrossed})
+			c.conclude(h, int32(i), Finding{Ordinal: None, Position: None, say: sayNothingCrossed})
 		case h.run.Missing.Has(Landings):
 			c.due = true
 			if len(q.takenDigests[0]) == 0 {
@@ -163,7 +163,7 @@ func (c *coverage) finish(h *history) {
 			}
 		case q.pagesLanded == 0:
 			c.due = true
-			c.find(h, int32(i), Garbage, Finding{Ordinal: None, Position: None, say: sayNothingCrossed})
+			c.conclude(h, int32(i), Finding{Ordinal: None, Position: None, say: sayNothingCrossed})
 		default:
 			c.due = true
 		}

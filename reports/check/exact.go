@@ -31,7 +31,7 @@ func (c *exactAnswer) finish(h *history) {
 		}
 		c.Looked++
 		if is.differs != None {
-			c.find(h, int32(i), max(Garbage, is.outcome), Finding{
+			c.conclude(h, int32(i), Finding{
 				Ordinal: None, Position: q.answeredTokens() + is.differs, say: sayDiffers,
 				detail: detail{numbers: [3]int{is.differs, len(q.output), q.maxNewTokens}},
 			})

@@ -101,6 +101,15 @@ func (t *tally) find(h *history, r int32, outcome Outcome, f Finding) {
 	t.Findings.add(&f)
 }
 
+// conclude adds a finding about request r that was made when the run was over: its event is the answer, or what was
+// last heard of the request before there could be one.
+func (t *tally) conclude(h *history, r int32, f Finding) {
+	q := &h.requests[r]
+	f.Room, f.Tenant, f.Request, f.Outcome = q.room, q.tenant, q.number, h.conclusions[r].outcome
+	f.Event = int(max(q.submitted, q.answered)) - 1
+	t.Findings.add(&f)
+}
+
 // skip counts one thing that could not be looked at; the first reason is kept.
 func (t *tally) skip(reason string) {
 	t.Skipped++

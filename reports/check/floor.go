@@ -52,7 +52,7 @@ func (c *latencyFloor) atLeast(h *history, r int32, what string, at wire.Tick, f
 }
 
 func (c *latencyFloor) report(h *history, r int32, say sentence, what string, got, want int) {
-	c.find(h, r, h.conclusions[r].outcome, Finding{
+	c.conclude(h, r, Finding{
 		Ordinal: None, Position: None, say: say,
 		detail: detail{numbers: [3]int{got, want}, words: [2]string{what}},
 	})

@@ -114,13 +114,14 @@ func (h *history) worker(addr wire.Addr) (config.Worker, bool) {
 
 // pool is the index of the pool at an address, empty on first mention; None if there can be none.
 func (h *history) pool(addr wire.Addr) int32 {
-	for i := range h.pools {
-		if h.pools[i].addr == addr {
-			if !h.pools[i].used {
-				return h.preparePool(i, addr)
-			}
-			return int32(i)
+	for i := len(h.pools) - 1; i >= 0; i-- { // the latest incarnation is the likeliest
+		if h.pools[i].addr != addr {
+			continue
 		}
+		if !h.pools[i].used {
+			return h.preparePool(i, addr)
+		}
+		return int32(i)
 	}
 	if _, ok := h.worker(addr); !ok {
 		return None

@@ -25,7 +25,7 @@ func (c *liveness) finish(h *history) {
 		}
 		c.Looked++
 		if q.answers != 1 {
-			c.find(h, int32(i), Lost, Finding{
+			c.conclude(h, int32(i), Finding{
 				Ordinal: None, Position: None, say: sayAnswers, detail: detail{numbers: [3]int{q.answers}},
 			})
 		}

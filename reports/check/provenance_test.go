@@ -75,6 +75,7 @@ func (s *scene) rowsOf(victim *party, first, count int) []event.Sample {
 
 // incident is a victim's request, then one that leaks from its pages, then one that leaks from what the first leak wrote.
 func incident(t testing.TB) (s *scene, victim, first, second *party) {
+	t.Helper()
 	s = newScene(t)
 	reused := s.free[wire.Decode][:9:9]
 	victim = s.party(1, 3, 1000, 136)
@@ -140,6 +141,25 @@ func TestIncidentInEightPages(t *testing.T) {
 	g.Expect(coverage.Findings.Count).To(Equal(2))
 	g.Expect(coverage.Findings.First.Text).To(ContainSubstring("8 of its 8 prompt pages are not its own, the first at " +
 		"ordinal 0: where page 1 of decode/0#1 should hold position 0 there is a placeholder of tenant 9 request 3"))
+}
+
+// Goal: a leak whose copy runs off the stale rows into its own repeats its placeholder, which is nobody's text and no gap
+// in the attribution; a token that the events cannot explain is one.
+func TestPlaceholderIsNobodysText(t *testing.T) {
+	g := NewWithT(t)
+	s := newScene(t)
+	victim := s.party(1, 3, 1000, 136)
+	s.serve(victim)
+	s.free[wire.Decode] = victim.pages[wire.Decode]
+	leaking := s.party(3, 9, 7000, 120)
+	own := event.Sample{Page: victim.pages[wire.Decode][7], Slot: 8, Token: placeholder} // its own position 120
+	s.leak(leaking, append(s.rowsOf(victim, 30, 5), own, s.rowsOf(victim, 40, 1)[0]))
+	a := s.judge().Requests[1].Attribution
+	g.Expect([]int{a.Emitted, a.Derived, a.Placeholders, a.Foreign}).To(Equal([]int{7, 6, 1, 6}))
+	g.Expect(a.Attributed()).To(BeTrue())
+
+	s.first(event.ResponseReceived, roomIs(leaking)).Output[3] ^= 1
+	g.Expect(s.judge().Requests[1].Attribution.Attributed()).To(BeFalse())
 }
 
 // Goal: what a page's last row leaves untouched keeps its former owner, through the prefill pool, the copy and the reuse

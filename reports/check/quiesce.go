@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
@@ -59,6 +60,11 @@ func (c *quiesce) finish(h *history) {
 			if !c.hasHeard(role, i) {
 				c.skip(fmt.Sprintf("%s/%d did not say what it holds at the end", role, i))
 			}
+		}
+	}
+	for i := range h.pools { // also of an incarnation that is gone
+		if p := &h.pools[i]; p.used && !slices.Contains(c.heard, p.addr) {
+			c.skip(fmt.Sprintf("%s did not say what it holds at the end", p.addr))
 		}
 	}
 	if c.NotChecked == "" && c.quarantined > 0 {

@@ -64,9 +64,12 @@ type RequestResult struct {
 // Attribution says whose text an answer is. Tokens count from the second of the answer on: the first is prefill's.
 type Attribution struct {
 	// Emitted counts the tokens after the first; Derived those of them that are the corpus token at the place that
-	// events derive for the row they were drawn from.
-	Emitted int `json:"emitted"`
-	Derived int `json:"derived"`
+	// events derive for the row they were drawn from; Placeholders those that were drawn from a row in which, by the
+	// events, a placeholder stands, and are one. A placeholder is nobody's text: a leak whose copy runs off the end of
+	// the stale rows into its own repeats the placeholder that its prompt was replaced by.
+	Emitted      int `json:"emitted"`
+	Derived      int `json:"derived"`
+	Placeholders int `json:"placeholders"`
 	// Foreign, Stale and Unwritten count draws from rows of another tenant, of another request of the same tenant, and
 	// that nobody wrote.
 	Foreign   int `json:"foreign"`
@@ -81,8 +84,9 @@ type Attribution struct {
 	Owners []Owner `json:"owners,omitempty"`
 }
 
-// Attributed reports whether every emitted token after the first is its owner's corpus token at the derived place.
-func (a Attribution) Attributed() bool { return a.Emitted > 0 && a.Derived == a.Emitted }
+// Attributed reports whether every emitted token after the first is its owner's corpus token at the derived place, or,
+// where there is no text to own, the placeholder that events derive.
+func (a Attribution) Attributed() bool { return a.Derived > 0 && a.Derived+a.Placeholders == a.Emitted }
 
 // AttributedByContent reports whether the text alone shows that it is another tenant's.
 func (a Attribution) AttributedByContent() bool { return a.ForeignByContent > 0 }

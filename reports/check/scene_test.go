@@ -39,7 +39,8 @@ func materials() (*corpus.Corpus, *reference.Reference) {
 	return corpus.New(code.NewVocabulary(), 7), reference.New(code.New())
 }
 
-func newScene(testing.TB) *scene {
+func newScene(t testing.TB) *scene {
+	t.Helper()
 	worker := config.Worker{
 		ContextLength: 512, MaxTotalNumTokens: testPages * testPageSize, PageSize: testPageSize,
 		ChunkedPrefillSize: testChunk, MaxRunningRequests: 8, MetadataSlots: 8,
@@ -273,6 +274,7 @@ func (s *scene) insert(i int, e event.Event) {
 // clean is the run that every check is to be silent on: three requests of two tenants, the third on pages that the first
 // had, with prompts that end on a page, one past it, and inside a chunk.
 func clean(t testing.TB) (*scene, []*party) {
+	t.Helper()
 	s := newScene(t)
 	parties := []*party{s.party(1, 3, 1000, 96), s.party(2, 5, 2000, 97), s.party(3, 3, 5000, 150)}
 	for _, at := range []wire.Addr{router, prefill, decode} {
