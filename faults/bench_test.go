@@ -31,7 +31,8 @@ func BenchmarkPort(b *testing.B) {
 		{"disarmed", Plan{Faults: []Spec{{Fault: &LateWrite{Target: Request(1), When: later}}}}},
 		{"aimed-elsewhere", Plan{Faults: []Spec{{Fault: &LateWrite{Target: Request(1)}}}}},
 		{"three-aimed-elsewhere", Plan{Faults: []Spec{
-			{Fault: &LateWrite{Target: Request(1)}}, {Fault: &LostCompletion{Target: Request(1)}},
+			{Fault: &LateWrite{Target: Request(1)}},
+			{Fault: &LostCompletion{Target: Request(1)}},
 			{Fault: &TruncatedTransfer{Target: Request(1), Claim: ClaimOwed}},
 		}}},
 	} {

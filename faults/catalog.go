@@ -24,6 +24,8 @@ type Fault interface {
 	when() When
 	// home lists the roles at whose seams it may stand, the default first.
 	home() []wire.Role
+	// standsAt says whether it is to be installed at the worker; Target's is by role, else the default, and index.
+	standsAt(homes []wire.Role, worker wire.Addr) bool
 	// install puts its wrapper in place of one seam of one worker.
 	install(*instance, *port.Seams)
 }

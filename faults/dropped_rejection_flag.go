@@ -23,9 +23,9 @@ func (*DroppedRejectionFlag) Doc() string {
 	return "At one stage of admission (intake, bootstrap, waiting, forward) the verdict comes back without its " +
 		"refusal, wherever that was first given; the placeholder that stands in for the prompt stays, so the " +
 		"request goes on as one token. It bites only next to a refusal: a plan or a topology must bring one " +
-		"about. Public: sglang 30233 (the incident), 30325, 38704, 36988, 35421; vllm 41269. Stopped by coverage," +
-		" claimed length and the sender's check of what it owes; by the checks of a refusal only at other stages." +
-		" Seen by token accounting and outcome, then by canary and coverage; never by the status code."
+		"about. Public: sglang 30233 (the incident), 30325, 38704, 36988, 35421; vllm 41269. Stopped by coverage, " +
+		"claimed length and the sender's check of what it owes; by the checks of a refusal only at other stages. " +
+		"Seen by token accounting and outcome, then by canary and coverage; never by the status code."
 }
 
 // Validate judges its own fields.

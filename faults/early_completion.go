@@ -19,11 +19,11 @@ func (*EarlyCompletion) Name() string { return "early-completion" }
 
 // Doc describes it.
 func (*EarlyCompletion) Doc() string {
-	return "Three moves at once, because one alone does nothing: page writes are answered OK at Submit, held, and no" +
-		" longer order what comes after them, so that the metadata record and the done message go ahead of the " +
+	return "Three moves at once, because one alone does nothing: page writes are answered OK at Submit, held, and no " +
+		"longer order what comes after them, so that the metadata record and the done message go ahead of the " +
 		"pages. They land when decode has finished the request (or at release_on). Their completion carries no " +
-		"digest: the source was not read. Public: Mooncake 3968, torchcomms 4047 and 2396, NCCL 683 (a completion" +
-		" before the payload is visible), sglang 31357, 35360. Stopped by coverage or page stamps at commit; a " +
+		"digest: the source was not read. Public: Mooncake 3968, torchcomms 4047 and 2396, NCCL 683 (a completion " +
+		"before the payload is visible), sglang 31357, 35360. Stopped by coverage or page stamps at commit; a " +
 		"claimed length believes it. Seen by the coverage check, then by ownership and exact answer."
 }
 

@@ -60,7 +60,7 @@ func (j *Injector) Wrap(seams *port.Seams) {
 	j.pools[seams.Addr] = seams.Pool
 	for n := len(j.instances) - 1; n >= 0; n-- {
 		i := j.instances[n]
-		if !i.aim.standsAt(i.fault.home(), seams.Addr) {
+		if !i.fault.standsAt(i.fault.home(), seams.Addr) {
 			continue
 		}
 		if i.site == (wire.Addr{}) {

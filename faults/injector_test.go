@@ -60,7 +60,11 @@ func TestFaultsLeaveOtherSeamsAlone(t *testing.T) {
 					}
 				}
 			}
-			g.Expect(wrapped).To(Equal(map[wire.Role]int{fault.home()[0]: 1}))
+			want := map[wire.Role]int{fault.home()[0]: 1}
+			if entry.Name == "held-abort" {
+				want[wire.Router] = 1 // the one fault that stands at two homes
+			}
+			g.Expect(wrapped).To(Equal(want))
 			g.Expect(j.Err()).NotTo(HaveOccurred())
 		})
 	}
@@ -92,7 +96,8 @@ func TestMisAimedFaultsStayQuiet(t *testing.T) {
 			b.Expect(b.device.pending).To(HaveLen(1))
 			b.Expect(b.decode.Allocator.Free()).To(Equal(20))
 			b.Expect(b.injector.Idle()).To(BeFalse())
-			b.Expect(b.injector.Status()[0]).To(And(HaveField("MisAimed", true), HaveField("Armed", true), HaveField("Fired", 0)))
+			b.Expect(b.injector.Status()[0]).To(
+				And(HaveField("MisAimed", true), HaveField("Armed", true), HaveField("Fired", 0)))
 			b.Expect(b.events(event.FaultFired)).To(BeEmpty())
 		})
 	}

@@ -19,8 +19,8 @@ func (*LateOperation) Name() string { return "late-operation" }
 // Doc describes it.
 func (*LateOperation) Doc() string {
 	return "Holds the target's decode operations on the device, deaf to Cancel, until another room that was given " +
-		"the page they write to has committed (or until release_on); then the row is written. The request must be" +
-		" aborted while one is held. Public: vllm 45357 and 55470, vllm-ascend 14055, tpu-inference 3449 (a page " +
+		"the page they write to has committed (or until release_on); then the row is written. The request must be " +
+		"aborted while one is held. Public: vllm 45357 and 55470, vllm-ascend 14055, tpu-inference 3449 (a page " +
 		"given away while a step still wrote to it), TensorRT-LLM 12542. Stopped by deferred release, which also " +
 		"waits for the device; an address generation does not help, because no transfer is involved. Seen by the " +
 		"ownership check and the next owner's exact answer."

@@ -19,8 +19,8 @@ func (*LateWrite) Name() string { return "late-write" }
 // Doc describes it.
 func (*LateWrite) Doc() string {
 	return "Holds the target's page writes, deaf to Cancel, until another room that was given one of their " +
-		"destination pages has committed (or until release_on); then they land, and only then is their completion" +
-		" reported, truthfully. The request must end while they are held: the plan's traffic aborts it, or a " +
+		"destination pages has committed (or until release_on); then they land, and only then is their completion " +
+		"reported, truthfully. The request must end while they are held: the plan's traffic aborts it, or a " +
 		"deadline does. Public: sglang 24527, 24580, 35049, 35360, 38961, 31357; vllm 32255. Stopped by deferred " +
 		"release, which waits for the completion, and by address generations. Seen by the ownership check and by " +
 		"the next owner's canary; coverage at commit sees nothing, because the bytes land after it."

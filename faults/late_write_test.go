@@ -10,8 +10,8 @@ import (
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
-// abortAndReuse plays the life that a late write needs: the target is aborted while its writes are held, its pages go to
-// the other request, and that commits.
+// abortAndReuse plays the life that a late write needs: the target is aborted while its writes are held, its pages go
+// to the other request, and that commits.
 func abortAndReuse(b *bench, writes []port.Write) {
 	for _, w := range writes {
 		b.prefill.Transport.Cancel(w.Ticket)

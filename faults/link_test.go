@@ -50,7 +50,8 @@ func TestHeldMessageHoldsItsChannel(t *testing.T) {
 
 // It proves that swallowing, doubling and editing touch the target's message and no other.
 func TestMessagesAreSwallowedDoubledEdited(t *testing.T) {
-	ours, theirs := message(prefill, decode, target, wire.Sent{Pages: 2}), message(prefill, decode, other, wire.Sent{Pages: 5})
+	ours := message(prefill, decode, target, wire.Sent{Pages: 2})
+	theirs := message(prefill, decode, other, wire.Sent{Pages: 5})
 	lie := func(m wire.Message) (wire.Message, string, string) {
 		m.Body = wire.Sent{Pages: 3}
 		return m, "2 pages", "3 pages"
@@ -62,8 +63,11 @@ func TestMessagesAreSwallowedDoubledEdited(t *testing.T) {
 	}{
 		{"swallow", linkMoves{match: isSent, swallow: true}, []wire.Message{theirs}},
 		{"duplicate", linkMoves{match: isSent, duplicate: true}, []wire.Message{ours, ours, theirs}},
-		{"edit", linkMoves{match: isSent, edit: lie},
-			[]wire.Message{message(prefill, decode, target, wire.Sent{Pages: 3}), theirs}},
+		{
+			"edit",
+			linkMoves{match: isSent, edit: lie},
+			[]wire.Message{message(prefill, decode, target, wire.Sent{Pages: 3}), theirs},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, &linkProbe{Target: Request(target), moves: c.moves})

@@ -18,8 +18,8 @@ func (*LostAbortAck) Name() string { return "lost-abort-ack" }
 func (*LostAbortAck) Doc() string {
 	return "Prefill's answer to decode's abort, which says that no write is outstanding, is lost: count times, or " +
 		"every time. Public: sglang 38961 (a cleared room never answered), 29133, 35965, 31800; TensorRT-LLM " +
-		"12542. Stopped by repeating the abort; if every answer is lost, by a bound on the repeats and quarantine" +
-		" of the pages. Seen by the quiesce check (quarantined pages) and the liveness check; never by the " +
+		"12542. Stopped by repeating the abort; if every answer is lost, by a bound on the repeats and quarantine " +
+		"of the pages. Seen by the quiesce check (quarantined pages) and the liveness check; never by the " +
 		"canary."
 }
 

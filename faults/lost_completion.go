@@ -19,8 +19,8 @@ func (*LostCompletion) Name() string { return "lost-completion" }
 // Doc describes it.
 func (*LostCompletion) Doc() string {
 	return "The target's writes land, but prefill never hears of it: the completion is lost, for one buffer or for " +
-		"all, count times or every time. Public: sglang 31800 (deadline checked only before the transfer), 38961;" +
-		" vllm 46283, 50754, 58188; vllm-ascend 16662; TensorRT-LLM 12542. Stopped by a deadline in every state " +
+		"all, count times or every time. Public: sglang 31800 (deadline checked only before the transfer), 38961; " +
+		"vllm 46283, 50754, 58188; vllm-ascend 16662; TensorRT-LLM 12542. Stopped by a deadline in every state " +
 		"and a bounded wait for the writer, then quarantine. Seen by the liveness and quiesce checks; never by " +
 		"the canary."
 }

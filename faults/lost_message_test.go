@@ -26,8 +26,10 @@ func TestMessagesAreLost(t *testing.T) {
 		{"refusal to decode", &LostRefusalMessage{Target: Request(target)}, prefill, decode, "refused"},
 		{"the router still hears of the refusal", &LostRefusalMessage{Target: Request(target)}, prefill, router, ""},
 		{"unless it is the one", &LostRefusalMessage{Target: Request(target), To: "router"}, prefill, router, "refused"},
-		{"refusal to prefill", &LostRefusalMessage{Target: Target{Request: number(target), Role: "decode"}},
-			decode, prefill, "refused"},
+		{
+			"refusal to prefill", &LostRefusalMessage{Target: Target{Request: number(target), Role: "decode"}},
+			decode, prefill, "refused",
+		},
 		{"registration of prefill", &LostRegistration{}, prefill, decode, "peer-up"},
 		{"and with every peer", &LostRegistration{}, prefill, router, "peer-up"},
 		{"unless one is named", &LostRegistration{To: "decode"}, prefill, router, ""},

@@ -18,8 +18,8 @@ func (*LostRefusalMessage) Name() string { return "lost-refusal-message" }
 
 // Doc describes it.
 func (*LostRefusalMessage) Doc() string {
-	return "The refusal is made and acted on, but the message that tells the other worker of the pair is lost at the" +
-		" hand-off. role is who refuses (prefill, or decode), to who does not hear it. Public: sglang 28651 " +
+	return "The refusal is made and acted on, but the message that tells the other worker of the pair is lost at the " +
+		"hand-off. role is who refuses (prefill, or decode), to who does not hear it. Public: sglang 28651 " +
 		"(decode held its pages for the whole timeout), 36988, 38704; vllm 41269. Stopped by a deadline in every " +
 		"state. Seen by the liveness and outcome checks (a timeout where a refusal was due) and by how long the " +
 		"reservation is held."

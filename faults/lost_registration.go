@@ -21,8 +21,8 @@ func (*LostRegistration) Doc() string {
 	return "A worker's registration, with its limit and where its memory lies, never reaches the peer. role is who " +
 		"registers (prefill, or decode), to who does not hear it. Without prefill's, decode and router do not " +
 		"know its limit; without decode's, prefill does not know where to write. It concerns no request, so a " +
-		"request in its target is not read. Public: smg 2382 and vllm 58063 (peers that knew each other wrongly)," +
-		" sglang 23380 (limits never compared). Stopped by refusing to serve with an unknown peer. Seen by the " +
+		"request in its target is not read. Public: smg 2382 and vllm 58063 (peers that knew each other wrongly), " +
+		"sglang 23380 (limits never compared). Stopped by refusing to serve with an unknown peer. Seen by the " +
 		"outcome and liveness checks."
 }
 

@@ -38,8 +38,8 @@ func (*MisplacedPage) Name() string { return "misplaced-page" }
 // Doc describes it.
 func (*MisplacedPage) Doc() string {
 	return "One page of the request lands in the wrong place: it changes places with another page of the same " +
-		"request (swapped), overwrites a page that another room holds (other-room), or goes to a page that nobody" +
-		" holds (unheld); in the latter two its own place keeps former content. All four buffers of keys and " +
+		"request (swapped), overwrites a page that another room holds (other-room), or goes to a page that nobody " +
+		"holds (unheld); in the latter two its own place keeps former content. All four buffers of keys and " +
 		"values move alike, the stamps only with with_stamps. Public: vllm 30358 and 42895, sglang 22145, " +
 		"TensorRT-LLM 6507 (layouts that two sides read differently). Stopped by coverage, whose terms name the " +
 		"ordinal; by page stamps only if they moved along; never by counting. Seen by the coverage and ownership " +

@@ -12,15 +12,16 @@ import (
 // It proves where the named page lands, in all four buffers and across chunks, that every other page and, unless asked
 // for, every stamp keeps its place, and that pages and answers are as many as before.
 func TestAPageLandsInTheWrongPlace(t *testing.T) {
+	swap := map[int]wire.Page{0: 31, 1: 30}
 	for name, c := range map[string]struct {
 		fault  MisplacedPage
 		places map[int]wire.Page // by ordinal, where it differs
 		stamps bool
 		fired  int
 	}{
-		"swapped within a chunk":   {MisplacedPage{Page: 0, To: ToSwapped, SwapWith: 1}, map[int]wire.Page{0: 31, 1: 30}, false, 4},
+		"swapped within a chunk":   {MisplacedPage{Page: 0, To: ToSwapped, SwapWith: 1}, swap, false, 4},
 		"swapped between chunks":   {MisplacedPage{Page: 1, To: ToSwapped, SwapWith: 3}, map[int]wire.Page{1: 33, 3: 31}, false, 8},
-		"stamps too":               {MisplacedPage{Page: 0, To: ToSwapped, SwapWith: 1, WithStamps: true}, map[int]wire.Page{0: 31, 1: 30}, true, 5},
+		"stamps too":               {MisplacedPage{Page: 0, To: ToSwapped, SwapWith: 1, WithStamps: true}, swap, true, 5},
 		"into another room's page": {MisplacedPage{Page: 2, To: ToOtherRoom}, map[int]wire.Page{2: 50}, false, 4},
 		"into nobody's page":       {MisplacedPage{Page: 2, To: ToUnheld}, map[int]wire.Page{2: 1}, false, 4},
 		"beyond the last page":     {MisplacedPage{Page: 0, To: ToSwapped, SwapWith: 9}, nil, false, 0},

@@ -16,29 +16,38 @@ func spellings() map[string]Fault {
 	v1 := wire.V1
 	return map[string]Fault{
 		`{"fault":"lost-registration","role":"decode","to":"prefill"}`: &LostRegistration{
-			Target: Target{Role: "decode"}, To: "prefill"},
+			Target: Target{Role: "decode"}, To: "prefill",
+		},
 		`{"fault":"shrunken-pool","role":"prefill","worker":0,"hold_pages":3}`: &ShrunkenPool{
-			Target: Target{Role: "prefill", Worker: number(0)}, HoldPages: 3},
+			Target: Target{Role: "prefill", Worker: number(0)}, HoldPages: 3,
+		},
 		`{"fault":"squatter","arm_on":{"event":"transfer.committed","by":"decode","request":3,"nth":2},` +
 			`"hold_pages":40,"release_on":{"event":"request.finished"}}`: &Squatter{
 			When:      When{ArmOn: &Trigger{Event: event.TransferCommitted, By: "decode", Request: number(3), Nth: 2}},
-			HoldPages: 40, ReleaseOn: &Trigger{Event: event.RequestFinished}},
+			HoldPages: 40, ReleaseOn: &Trigger{Event: event.RequestFinished},
+		},
 		`{"fault":"dropped-rejection-flag","count":1,"stage":"waiting"}`: &DroppedRejectionFlag{
-			When: When{Count: 1}, Stage: wire.AtWaiting},
+			When: When{Count: 1}, Stage: wire.AtWaiting,
+		},
 		`{"fault":"lost-refusal-message","request":9}`: &LostRefusalMessage{Target: Request(9)},
 		`{"fault":"truncated-transfer","request":9,"keep_pages":1,"claim":"owed"}`: &TruncatedTransfer{
-			Target: Request(9), KeepPages: 1, Claim: ClaimOwed},
+			Target: Request(9), KeepPages: 1, Claim: ClaimOwed,
+		},
 		`{"fault":"misplaced-page","page":2,"to":"swapped","swap_with":0,"with_stamps":true}`: &MisplacedPage{
-			Page: 2, To: ToSwapped, SwapWith: 0, WithStamps: true},
+			Page: 2, To: ToSwapped, SwapWith: 0, WithStamps: true,
+		},
 		`{"fault":"overwritten-page","request":0,"page":4}`: &OverwrittenPage{
-			Target: Request(0), Page: 4},
+			Target: Request(0), Page: 4,
+		},
 		`{"fault":"stale-metadata-slot","keep":"room-and-tokens"}`: &StaleMetadataSlot{Keep: KeepLength},
 		`{"fault":"early-completion","request":1,"mis_aimed":true}`: &EarlyCompletion{
-			Target: Target{Request: number(1), MisAimed: true}},
+			Target: Target{Request: number(1), MisAimed: true},
+		},
 		`{"fault":"lost-completion","buffer":"V1"}`: &LostCompletion{Buffer: &v1},
 		`{"fault":"duplicate-completion"}`:          &DuplicateCompletion{},
 		`{"fault":"held-abort","release_on":{"event":"write.ended"}}`: &HeldAbort{
-			ReleaseOn: &Trigger{Event: event.WriteEnded}},
+			ReleaseOn: &Trigger{Event: event.WriteEnded},
+		},
 		`{"fault":"lost-abort-ack","count":2}`:   &LostAbortAck{When: When{Count: 2}},
 		`{"fault":"late-write","request":5}`:     &LateWrite{Target: Request(5)},
 		`{"fault":"drained-lie","request":5}`:    &DrainedLie{Target: Request(5)},

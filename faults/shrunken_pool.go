@@ -19,8 +19,8 @@ func (*ShrunkenPool) Name() string { return "shrunken-pool" }
 
 // Doc describes it.
 func (*ShrunkenPool) Doc() string {
-	return "Keeps hold_pages pages of a worker's pool back from the start; the pool then looks that much smaller, to" +
-		" its quiesce count too. The limits that the worker checks prompts against are configuration and do not " +
+	return "Keeps hold_pages pages of a worker's pool back from the start; the pool then looks that much smaller, to " +
+		"its quiesce count too. The limits that the worker checks prompts against are configuration and do not " +
 		"change: unequal limits, as in the incident, belong in the topology. Public: sglang 30233 and 35421 " +
 		"(prefill smaller than decode), 18701, vllm-ascend 16315, LMCache 3022. Stopped by refusing at the door " +
 		"what can never fit, and by deadlines in every queue. Seen by the outcome, liveness and quiesce checks; " +

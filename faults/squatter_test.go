@@ -16,8 +16,8 @@ func squatter(release *Trigger) *Squatter {
 	}
 }
 
-// It proves that the squatter takes what is free when its event comes and the rest as it comes free, and gives all of it
-// back on its other event.
+// It proves that the squatter takes what is free when its event comes and the rest as it comes free, and gives all of
+// it back on its other event.
 func TestSquatterTakesAndGivesBack(t *testing.T) {
 	b := newBench(t, squatter(&Trigger{Event: event.RequestFinished, Request: number(target)}))
 	pool := b.decode.Allocator

@@ -230,7 +230,9 @@ func TestMovesWorkOverADevice(t *testing.T) {
 		ops:    &moves[port.Op, port.OpDone]{match: isDecode, swallow: true},
 	})
 	first := port.Op{Ticket: b.tickets.Next(), Room: roomOf(target), Kind: port.OpDecode, First: 40}
-	second := port.Op{Ticket: b.tickets.Next(), Room: roomOf(target), Kind: port.OpDigest, After: []wire.Ticket{first.Ticket}}
+	second := port.Op{
+		Ticket: b.tickets.Next(), Room: roomOf(target), Kind: port.OpDigest, After: []wire.Ticket{first.Ticket},
+	}
 	b.decode.Device.Submit(first)
 	b.decode.Device.Submit(second)
 	b.device.land()
@@ -253,4 +255,62 @@ func TestPollKeepsWhatDoesNotFit(t *testing.T) {
 	}
 	b.Expect(got).To(Equal(4))
 	b.Expect(b.prefill.Transport.Poll(make([]port.WriteDone, 4))).To(BeZero())
+}
+
+// It proves that a held operation is the one that was submitted, whatever the worker does with its slices afterwards: a
+// port may not keep them.
+func TestAHeldOperationOwnsItsSlices(t *testing.T) {
+	b := newBench(t, &probe{Target: Request(target), moves: moves[port.Write, port.WriteDone]{match: k0, hold: true}})
+	w := b.page(target, wire.K0, 0, 2)
+	want := ownedWrite(w)
+	b.prefill.Transport.Submit(w)
+	w.Src[0], w.Dst[1] = wire.Span{}, wire.Span{}
+	b.injector.Idle()
+	b.settle()
+	b.Expect(b.transport.landed).To(Equal([]port.Write{want}))
+
+	step := port.Op{Ticket: 7, Room: roomOf(target), Kind: port.OpDecode, Pages: []wire.Page{4}, Tokens: []wire.Token{9}}
+	d := newBench(t, &LateOperation{Target: Request(target)})
+	before := ownedOperation(step)
+	d.decode.Device.Submit(step)
+	step.Pages[0], step.Tokens[0] = 5, 8
+	d.injector.Idle()
+	d.device.land()
+	d.Expect(d.device.landed).To(Equal([]port.Op{before}))
+}
+
+// It proves that an answer can be edited without touching the operation, that this counts, and that it ends.
+func TestAnAnswerCanBeEditedAlone(t *testing.T) {
+	boast := func(_ port.Write, d port.WriteDone) (port.WriteDone, string, string) {
+		told := d
+		told.ClaimedBytes = 2 * d.ClaimedBytes
+		return told, writeAnswer(d), writeAnswer(told)
+	}
+	b := newBench(t, &probe{When: When{Count: 1}, moves: moves[port.Write, port.WriteDone]{match: k0, editDone: boast}})
+	for n := range 2 {
+		b.prefill.Transport.Submit(b.page(target, wire.K0, n, 1))
+	}
+	b.transport.land()
+	var out [4]port.WriteDone
+	b.Expect(b.prefill.Transport.Poll(out[:])).To(Equal(2))
+	page := prefillPool.BufferBytes(wire.K0)
+	b.Expect([]int64{out[0].ClaimedBytes, out[1].ClaimedBytes}).To(Equal([]int64{2 * page, page}))
+	b.expectFired(1)
+}
+
+// It proves that what the inner port refuses has not fired: a stray write to a revoked region changes nothing.
+func TestARefusedReplayHasNotFired(t *testing.T) {
+	b := newBench(t, &OverwrittenPage{Target: Request(target), Page: 0})
+	b.reserve(prefill, other, 40)
+	b.reserve(prefill, target, 10)
+	w := b.page(target, wire.K0, 0, 1)
+	b.prefill.Transport.Submit(w)
+	b.transport.land()
+	var out [4]port.WriteDone
+	b.Expect(b.prefill.Transport.Poll(out[:])).To(BeZero())
+	b.Expect(b.transport.pending).To(HaveLen(1))
+	b.transport.Cancel(b.transport.pending[0].Ticket)
+	b.settle()
+	b.expectOneAnswerEach([]port.Write{w}, port.OK)
+	b.expectFired(0)
 }

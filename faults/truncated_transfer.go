@@ -34,9 +34,9 @@ func (*TruncatedTransfer) Name() string { return "truncated-transfer" }
 // Doc describes it.
 func (*TruncatedTransfer) Doc() string {
 	return "Moves only the first keep_pages pages of a request and reports success, claiming the bytes it moved " +
-		"(kept) or those it owed (owed); with stamps_whole the missing pages still get their stamps. The sender's" +
-		" digests are of what was read, so they lack the missing pages. Public: sglang 30233 (one page of a whole" +
-		" prompt), vllm 50297 (an empty list), 30358, 43516, 50359. Stopped by coverage at commit; by claimed " +
+		"(kept) or those it owed (owed); with stamps_whole the missing pages still get their stamps. The sender's " +
+		"digests are of what was read, so they lack the missing pages. Public: sglang 30233 (one page of a whole " +
+		"prompt), vllm 50297 (an empty list), 30358, 43516, 50359. Stopped by coverage at commit; by claimed " +
 		"length only if it claims what it kept; by page stamps only if they are cut too. Seen by the coverage " +
 		"check, then by canary and exact answer; never by the completion flag."
 }

@@ -20,12 +20,24 @@ func TestTruncatedTransferMovesTheFirstPagesOnly(t *testing.T) {
 		claimed, cuts  int64    // bytes over all KV buffers; firings
 		stampsOfSecond int
 	}{
-		{"one page, claiming it", TruncatedTransfer{KeepPages: 1, Claim: ClaimKept},
-			[]string{"K0 of ordinals 0 to 0", "stamp of ordinals 0 to 0"}, 4 * page, 10, 0},
-		{"one page, claiming all", TruncatedTransfer{KeepPages: 1, Claim: ClaimOwed},
-			[]string{"K0 of ordinals 0 to 0", "stamp of ordinals 0 to 0"}, 4 * 5 * page, 10 + 5, 0},
-		{"the same, stamps whole", TruncatedTransfer{KeepPages: 1, Claim: ClaimOwed, StampsWhole: true},
-			[]string{"K0 of ordinals 0 to 0", "stamp of ordinals 0 to 1", "stamp of ordinals 2 to 4"}, 4 * 5 * page, 8 + 4, 1},
+		{
+			"one page, claiming it",
+			TruncatedTransfer{KeepPages: 1, Claim: ClaimKept},
+			[]string{"K0 of ordinals 0 to 0", "stamp of ordinals 0 to 0"},
+			4 * page, 10, 0,
+		},
+		{
+			"one page, claiming all",
+			TruncatedTransfer{KeepPages: 1, Claim: ClaimOwed},
+			[]string{"K0 of ordinals 0 to 0", "stamp of ordinals 0 to 0"},
+			4 * 5 * page, 10 + 5, 0,
+		},
+		{
+			"the same, stamps whole",
+			TruncatedTransfer{KeepPages: 1, Claim: ClaimOwed, StampsWhole: true},
+			[]string{"K0 of ordinals 0 to 0", "stamp of ordinals 0 to 1", "stamp of ordinals 2 to 4"},
+			4 * 5 * page, 8 + 4, 1,
+		},
 		{"nothing at all", TruncatedTransfer{KeepPages: 0, Claim: ClaimOwed}, nil, 4 * 5 * page, 10, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
