@@ -160,6 +160,7 @@ func (t *Transport) land(w *write) bool {
 	copy(target, source)
 	ordinal := int(w.First) + w.next
 	if w.Digest {
+		t.prefetch(w)
 		// Right after the copy the source is still in the first-level cache: the sum costs no second trip to memory.
 		w.digests[kv.DigestGroup(int(w.First), ordinal)] += kv.Digest(w.Buffer, ordinal, source)
 	}
@@ -167,6 +168,22 @@ func (t *Transport) land(w *write) bool {
 	w.bytes += int64(len(source))
 	w.next++
 	return true
+}
+
+// prefetch brings the first part of the next span's pages nearer while the sum of this one is worked out, which leaves
+// memory idle: pages lie anywhere, and the processor's own prefetcher starts afresh with each. It costs a digested
+// transfer of large pages a fifth less (bench_test.go); small pools are in cache anyway.
+func (t *Transport) prefetch(w *write) {
+	const largeBytes, aheadLines = 4096, 32
+	next := w.next + 1
+	if next >= len(w.Src) || w.Src[next].Length < largeBytes {
+		return
+	}
+	for _, span := range [2]wire.Span{w.Src[next], w.Dst[next]} {
+		if bytes, err := t.config.Registry.Resolve(span); err == nil {
+			prefetchLines(&bytes[0], aheadLines)
+		}
+	}
 }
 
 func (t *Transport) recordLanding(w *write, ordinal int) {
