@@ -1,0 +1,198 @@
+package decode
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/wire"
+)
+
+// monkey plays everything around one worker at random: it sends what may be sent in any order, acknowledges aborts late,
+// falsely or never, answers what is outstanding with any status, queue by queue, and repeats answers.
+type monkey struct {
+	*rig
+	random        *rand.Rand
+	messages      []wire.Message
+	answered      []port.OpDone
+	maxNewTokens  map[wire.Room]int
+	holds         map[wire.Room]int
+	looked, heard int // events, messages
+}
+
+const rooms = 7
+
+// TestMonkey lets it play: the worker never panics, gives back or quarantines exactly what it reserved, answers every
+// request once and in full or not at all, leaves no address open, and never gives pages back under deferred release
+// while the device is at work on them.
+func TestMonkey(t *testing.T) {
+	for seed := range uint64(400) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 9))
+			guards := guard.Set(random.Uint32()) & guard.All
+			if seed%4 == 0 {
+				guards = guard.All
+			}
+			m := &monkey{
+				rig: bareRig(t, guards), random: random, maxNewTokens: map[wire.Room]int{}, holds: map[wire.Room]int{},
+			}
+			m.plan()
+			for range 500 {
+				m.move()
+				m.look()
+			}
+			m.settleAll()
+			m.expectRest()
+		})
+	}
+}
+
+// plan draws what comes unasked for.
+func (m *monkey) plan() {
+	add := func(from wire.Addr, room wire.Room, body wire.Body) {
+		m.messages = append(m.messages, wire.Message{From: from, Room: room, Body: body})
+	}
+	add(prefillAddr, 0, wire.PeerUp{MaxInputTokens: peerLimit, PageSize: pageSize})
+	for room := wire.Room(1); room <= rooms; room++ {
+		m.maxNewTokens[room] = 1 + m.random.IntN(5)
+		add(routerAddr, room, wire.Submit{
+			Prompt: promptOf(1 + m.random.IntN(peerLimit+10)), MaxNewTokens: m.maxNewTokens[room],
+		})
+		if m.random.IntN(3) == 0 {
+			add(routerAddr, room, wire.Abort{})
+		}
+		if m.random.IntN(5) == 0 {
+			stage := []wire.Stage{wire.AtIntake, wire.AtTransfer}[m.random.IntN(2)]
+			add(prefillAddr, room, wire.Refused{Stage: stage, Reason: "no", Status: 400})
+		}
+	}
+	m.random.Shuffle(len(m.messages), func(i, j int) { m.messages[i], m.messages[j] = m.messages[j], m.messages[i] })
+}
+
+func (m *monkey) move() {
+	var t port.Turn
+	for range m.random.IntN(4) {
+		m.draw(&t)
+	}
+	if m.random.IntN(25) == 0 && m.wake > m.now {
+		m.now = m.wake - 1
+	}
+	m.turn(t)
+	m.reply()
+}
+
+func (m *monkey) draw(t *port.Turn) {
+	switch m.random.IntN(4) {
+	case 0:
+		if n := len(m.messages); n > 0 {
+			i := m.random.IntN(n)
+			t.Messages = append(t.Messages, m.messages[i])
+			m.messages = append(m.messages[:i], m.messages[i+1:]...)
+		}
+	case 1, 2: // operations of one queue end in order
+		queue := uint8(m.random.IntN(int(Queues)))
+		for i, o := range m.ops {
+			if o.Queue == queue {
+				m.ops = append(m.ops[:i:i], m.ops[i+1:]...)
+				d := m.opDone(o, m.status())
+				m.answered = append(m.answered, d)
+				t.Ops = append(t.Ops, d)
+				break
+			}
+		}
+	default: // an answer that was given before
+		if n := len(m.answered); n > 0 {
+			t.Ops = append(t.Ops, m.answered[m.random.IntN(n)])
+		}
+	}
+}
+
+func (m *monkey) status() port.Status {
+	if m.random.IntN(25) == 0 {
+		return port.Status(1 + m.random.IntN(3))
+	}
+	return port.OK
+}
+
+// reply lets prefill answer what it was told since the last turn, later: a reservation with "done" (mostly), an abort
+// with an acknowledgement (mostly).
+func (m *monkey) reply() {
+	for _, message := range m.sent[m.heard:] {
+		var body wire.Body
+		switch sent := message.Body.(type) {
+		case wire.Reserved:
+			body = m.claim(len(sent.Pages) * pageSize)
+			if tokens := len(m.worker.requests[message.Room].prompt); m.random.IntN(5) > 0 && tokens > 0 {
+				body = m.claim(tokens)
+			}
+		case wire.Abort:
+			body = wire.AbortAck{Drained: m.random.IntN(3) > 0}
+		default:
+			continue
+		}
+		if m.random.IntN(6) > 0 {
+			m.messages = append(m.messages, wire.Message{From: prefillAddr, Room: message.Room, Body: body})
+		}
+	}
+	m.heard = len(m.sent)
+}
+
+// look follows the events since the last look.
+func (m *monkey) look() {
+	deferred := m.worker.config.Guards.Has(guard.DeferredRelease)
+	for _, e := range m.events[m.looked:] {
+		switch e.Kind {
+		case event.PagesReserved:
+			m.Expect(m.holds[e.Room]).To(BeZero())
+			m.holds[e.Room] = len(e.Pages)
+		case event.PagesReleased:
+			m.Expect(m.holds[e.Room]).To(BeNumerically(">", 0), "room %d gave back what it does not hold", e.Room)
+			m.holds[e.Room] = 0
+			for _, o := range m.ops {
+				m.Expect(deferred && o.Room == e.Room).To(BeFalse(), "%s is under way on pages given back", o.Kind)
+			}
+		case event.PagesQuarantined:
+			m.Expect(m.holds[e.Room]).To(Equal(e.Count))
+			m.holds[e.Room] = 0
+		}
+	}
+	m.looked = len(m.events)
+}
+
+// settleAll delivers and answers all that is left and lets every timer fire.
+func (m *monkey) settleAll() {
+	for len(m.messages)+len(m.ops) > 0 || m.wake > 0 {
+		var t port.Turn
+		t.Messages, m.messages = m.messages, nil
+		for _, o := range m.ops {
+			t.Ops = append(t.Ops, m.opDone(o, port.OK))
+		}
+		m.ops = nil
+		if m.wake > m.now {
+			m.now = m.wake - 1
+		}
+		m.turn(t)
+		m.reply()
+		m.look()
+	}
+}
+
+func (m *monkey) expectRest() {
+	m.expectIdle()
+	for room := wire.Room(1); room <= rooms; room++ {
+		m.Expect(m.holds[room]).To(BeZero())
+		m.Expect(m.answers(room)).To(HaveLen(1), "room %d", room)
+		answer := m.answers(room)[0]
+		if answer.Status == 200 {
+			m.Expect(answer.Tokens).To(HaveLen(m.maxNewTokens[room]))
+		} else {
+			m.Expect(answer.Tokens).To(BeEmpty())
+			m.Expect(answer.Reason).NotTo(BeEmpty())
+		}
+	}
+}
