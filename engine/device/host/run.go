@@ -114,11 +114,15 @@ func putStamp(stamp []byte, room wire.Room, ordinal int, generation uint32) {
 
 // digest reads the pages where they lie now: it is the receiver's word on what arrived, and owes nothing to the copy.
 func (d *Device) digest(op *port.Op, answer *port.OpDone) {
+	const aheadLines = 12 // of the next page, fetched while this one is summed: measured, see bench_test.go
 	groups := kv.DigestGroups(op.First, len(op.Pages))
 	answer.Digests = d.sums.take(wire.KVBuffers * groups)
 	for b := wire.K0; b <= wire.V1; b++ {
 		sums := answer.Digests[int(b)*groups:][:groups]
 		for i, page := range op.Pages {
+			if i+1 < len(op.Pages) {
+				kv.Prefetch(d.config.Pool.Page(b, op.Pages[i+1]), aheadLines)
+			}
 			ordinal := op.First + i
 			sums[kv.DigestGroup(op.First, ordinal)] += kv.Digest(b, ordinal, d.config.Pool.Page(b, page))
 		}

@@ -181,7 +181,7 @@ func (t *Transport) prefetch(w *write) {
 	}
 	for _, span := range [2]wire.Span{w.Src[next], w.Dst[next]} {
 		if bytes, err := t.config.Registry.Resolve(span); err == nil {
-			prefetchLines(&bytes[0], aheadLines)
+			kv.Prefetch(bytes, aheadLines)
 		}
 	}
 }

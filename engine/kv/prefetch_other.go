@@ -1,5 +1,5 @@
 //go:build !amd64
 
-package memory
+package kv
 
 func prefetchLines(*byte, int) {}

@@ -1,4 +1,4 @@
-package memory
+package kv
 
 // prefetchLines asks the processor to bring cache lines nearer, from the one at first on. It never faults.
 //
