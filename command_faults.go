@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stalepage/stalepage/faults"
+)
+
+// faultDescription is one line of the catalogue as --json spells it.
+type faultDescription struct {
+	Name    string       `json:"name"`
+	Summary string       `json:"summary"`
+	Example faults.Spec  `json:"example"`
+	Plan    *faults.Plan `json:"-"`
+}
+
+func newFaultsCommand() *cobra.Command {
+	asJSON := false
+	command := &cobra.Command{
+		Use:   "faults [NAME]",
+		Short: "List the faults, or describe one",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			entries := faults.Catalog()
+			if len(arguments) == 1 {
+				entry, err := faults.Find(arguments[0])
+				if err != nil {
+					return err
+				}
+				entries = []faults.Entry{entry}
+			}
+			var list []faultDescription
+			for _, e := range entries {
+				list = append(list, faultDescription{Name: e.Name, Summary: e.Doc(), Example: faults.Spec{Fault: e.New()}})
+			}
+			if asJSON {
+				return writeJSON(c.OutOrStdout(), list)
+			}
+			return printFaults(c, list, len(arguments) == 1)
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return command
+}
+
+func printFaults(c *cobra.Command, list []faultDescription, whole bool) error {
+	for _, f := range list {
+		if !whole {
+			summary, _, _ := strings.Cut(f.Summary, ". ")
+			fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n", f.Name, strings.TrimSuffix(summary, "."))
+			continue
+		}
+		example, err := json.Marshal(f.Example)
+		if err != nil {
+			return fmt.Errorf("fault %s: %w", f.Name, err)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n", f.Name, wrap(f.Summary, 100), example)
+	}
+	return nil
+}

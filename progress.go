@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// progress shows how far the runs of a command are: one line that is rewritten on a terminal, a line now and then
+// elsewhere. Runs may report from several goroutines.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	start    time.Time
+
+	lock   sync.Mutex
+	runs   []*runProgress
+	shown  time.Time
+	width  int
+	closed bool
+}
+
+type runProgress struct {
+	name           string
+	answers, total int
+	steps          int
+}
+
+// How often progress is shown. Nothing is shown of what takes less than two seconds.
+const (
+	progressFirst    = 2 * time.Second
+	progressTerminal = 200 * time.Millisecond
+	progressLog      = 15 * time.Second
+)
+
+func newProgress(out io.Writer) *progress {
+	file, ok := out.(*os.File)
+	now := time.Now()
+	return &progress{out: out, terminal: ok && term.IsTerminal(int(file.Fd())), start: now}
+}
+
+// Of returns the function that one run of so many answers reports to; total 0 is not known.
+func (p *progress) Of(name string, total int) func(steps, answers int) {
+	run := &runProgress{name: name, total: total}
+	p.lock.Lock()
+	p.runs = append(p.runs, run)
+	p.lock.Unlock()
+	return func(steps, answers int) {
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		run.steps, run.answers = steps, answers
+		p.show()
+	}
+}
+
+func (p *progress) show() {
+	now := time.Now()
+	interval := progressLog
+	if p.terminal {
+		interval = progressTerminal
+	}
+	if p.closed || now.Sub(p.start) < progressFirst || now.Sub(p.shown) < interval {
+		return
+	}
+	p.shown = now
+	var parts []string
+	for _, r := range p.runs {
+		switch {
+		case r.steps == 0 || r.total > 0 && r.answers == r.total:
+		case r.total > 0:
+			parts = append(parts, fmt.Sprintf("%s %d/%d answers", r.name, r.answers, r.total))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %d answers", r.name, r.answers))
+		}
+	}
+	line := fmt.Sprintf("%5.0f s  %s", now.Sub(p.start).Seconds(), strings.Join(parts, "  "))
+	if !p.terminal {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	fmt.Fprintf(p.out, "\r%-*s", p.width, line)
+	p.width = len(line)
+}
+
+// Close clears the line. What is reported afterwards is not shown.
+func (p *progress) Close() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.terminal && p.width > 0 && !p.closed {
+		fmt.Fprintf(p.out, "\r%*s\r", p.width, "")
+	}
+	p.closed = true
+}

@@ -1,0 +1,43 @@
+package harness
+
+import (
+	"sync"
+
+	"github.com/stalepage/stalepage/engine/model"
+	"github.com/stalepage/stalepage/engine/model/code"
+	"github.com/stalepage/stalepage/fixtures/corpus"
+	"github.com/stalepage/stalepage/reports/reference"
+)
+
+// Kit is what every run of a process shares: tables, vocabulary, model, reference, and the corpora by seed. All of it is
+// read-only once built; a Kit may serve any number of runs at once.
+type Kit struct {
+	Tables     *code.Tables
+	Vocabulary *code.Vocabulary
+	Model      *model.Model
+	Reference  *reference.Reference
+
+	lock    sync.Mutex
+	corpora map[uint64]*corpus.Corpus
+}
+
+// NewKit builds a kit with the fastest kernels of this machine.
+func NewKit() *Kit {
+	tables := code.New()
+	return &Kit{
+		Tables: tables, Vocabulary: code.NewVocabulary(), Model: model.New(tables), Reference: reference.New(tables),
+		corpora: map[uint64]*corpus.Corpus{},
+	}
+}
+
+// Corpus is the text of all tenants under a seed.
+func (k *Kit) Corpus(seed uint64) *corpus.Corpus {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	c := k.corpora[seed]
+	if c == nil {
+		c = corpus.New(k.Vocabulary, seed)
+		k.corpora[seed] = c
+	}
+	return c
+}

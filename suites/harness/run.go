@@ -1,0 +1,193 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stalepage/stalepage/engine"
+	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/wire"
+	"github.com/stalepage/stalepage/faults"
+	"github.com/stalepage/stalepage/fixtures/traffic"
+	"github.com/stalepage/stalepage/reports/check"
+	"github.com/stalepage/stalepage/reports/journal"
+)
+
+// Options are what a run may be made with beside its Case. None of them changes its journal.
+type Options struct {
+	// Journal is the path to write the journal to; empty writes none.
+	Journal string
+	// Sinks hear the events as the journal has them.
+	Sinks []journal.Sink
+	// HugePages asks for pools of huge pages.
+	HugePages bool
+	// Slab provides zeroed memory for a pool instead of a fresh mapping.
+	Slab func(bytes int64) []byte
+	// Choose, if set, picks steps instead of the case's deviations, which are then to be recorded by who chose.
+	Choose func(step, total int) int
+	// Progress is told the steps taken and the answers received so far.
+	Progress func(steps, answers int)
+}
+
+// Result is what a run came to.
+type Result struct {
+	Case   Case
+	Report *check.Report
+	Rest   engine.Rest
+	Faults []faults.FaultStatus
+	// HugePages: asked for, and got.
+	HugePagesAsked, HugePagesGot bool
+	// JournalPath is where the journal lies; empty if none was asked for.
+	JournalPath string
+	// JournalError says why the journal is not complete. The report is none the worse for it.
+	JournalError error
+}
+
+// Session makes runs one after another and reuses its memory. It serves one goroutine.
+type Session struct {
+	kit      *Kit
+	examiner *check.Examiner
+}
+
+// NewSession returns a session over a kit.
+func NewSession(kit *Kit) *Session { return &Session{kit: kit, examiner: check.NewExaminer()} }
+
+// Run makes the run in a session of its own; see Session.Run.
+func (k *Kit) Run(c Case, o Options) (Result, error) { return NewSession(k).Run(c, o) }
+
+// Run makes the run. An error means that no run could be made of this case; a run that went wrong is a Result whose
+// report says so. The report is valid until the session's next run.
+func (s *Session) Run(c Case, o Options) (Result, error) {
+	if err := c.validate(); err != nil {
+		return Result{}, fmt.Errorf("case: %w", err)
+	}
+	header, err := c.Header()
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Case: c}
+	s.examiner.Begin(s.kit.Judged(c))
+	sinks := append([]journal.Sink{s.examiner.Observe}, o.Sinks...)
+	var file *journal.File
+	if o.Journal != "" {
+		if file, err = journal.Create(o.Journal, header, journal.Options{}); err != nil {
+			return Result{}, err
+		}
+		sinks = append(sinks, file.Record)
+		result.JournalPath = o.Journal
+	}
+	r := runner{kit: s.kit, options: o, result: &result, recorder: journal.NewRecorder(sinks...)}
+	runErr := r.run(c)
+	r.recorder.Flush()
+	result.Report = s.examiner.Report()
+	if file != nil {
+		result.JournalError = file.Close(journal.End{Steps: int64(result.Rest.Steps), Tick: result.Rest.Tick})
+	}
+	return result, runErr
+}
+
+// Judged is what the checks must know of a case.
+func (k *Kit) Judged(c Case) check.Run {
+	return check.Run{Cluster: c.Cluster, Corpus: k.Corpus(c.Seed), Reference: k.Reference}
+}
+
+// runner is one run in the making.
+type runner struct {
+	kit      *Kit
+	options  Options
+	result   *Result
+	recorder *journal.Recorder
+	injector *faults.Injector
+	answers  int
+}
+
+func (r *runner) run(c Case) error {
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	rooms := func(request int) (wire.Room, bool) {
+		if request >= len(c.Schedule.Trace.Requests) {
+			return 0, false
+		}
+		return traffic.Room(c.Seed, request), true
+	}
+	if r.injector, err = faults.New(plan, rooms, r.recorder.Record); err != nil {
+		return err
+	}
+	if len(plan.Faults) > 0 {
+		r.recorder.Observe(r.injector.Observe)
+	}
+	requests := len(c.Schedule.Trace.Requests)
+	if !c.Schedule.FreshPools {
+		err = r.cluster(c, 1, 0, requests)
+	} else if requests >= 1<<12 {
+		err = fmt.Errorf("fresh pools: %d requests, but a run has at most %d incarnations", requests, 1<<12-1)
+	} else {
+		for i := 0; i < requests && err == nil; i++ {
+			err = r.cluster(c, uint16(i+1), i, i+1)
+		}
+	}
+	r.result.Faults = r.injector.Status()
+	return errors.Join(err, r.injector.Err())
+}
+
+// cluster runs the requests first to end-1 of the trace on one incarnation of the cluster.
+func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error) {
+	options := engine.Options{
+		Model: r.kit.Model, Record: r.recorder.Record, Incarnation: incarnation, HugePages: r.options.HugePages,
+		Slab: r.options.Slab,
+	}
+	if len(c.Plan) > 0 {
+		options.Wrap = r.injector.Wrap
+	}
+	cluster, err := engine.New(c.Cluster, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	if err := checkTrace(c.Schedule.Trace, cluster.Router); err != nil {
+		return err
+	}
+	r.result.HugePagesAsked, r.result.HugePagesGot = cluster.HugePages()
+	client := r.clients(c, cluster, incarnation, first, end)
+	run := engine.Run{Clients: client, StepsMax: c.Schedule.StepsMax, Choose: r.options.Choose}
+	if run.Choose == nil && len(c.Schedule.Deviations) > 0 {
+		run.Choose = follow(c.Schedule.Deviations)
+	}
+	if len(c.Plan) > 0 {
+		run.Between, run.Idle = r.injector.Between, r.injector.Idle
+	}
+	if r.options.Progress != nil {
+		run.Progress = func(steps int) { r.options.Progress(steps, r.answers+client.answers) }
+	}
+	rest, err := cluster.Run(run)
+	r.answers += client.answers
+	r.result.Rest.Steps += rest.Steps
+	r.result.Rest.Tick += rest.Tick
+	var stuck engine.StuckError
+	if errors.As(err, &stuck) {
+		return nil // the journal shows it: requests without an answer, workers that still hold something
+	}
+	return err
+}
+
+func (r *runner) clients(c Case, cluster *engine.Cluster, incarnation uint16, first, end int) *clients {
+	addr := wire.Addr{Role: wire.Client, Incarnation: incarnation}
+	client := &clients{
+		addr: addr, link: cluster.Link(addr), routers: cluster.Router, corpus: r.kit.Corpus(c.Seed), seed: c.Seed,
+		trace: c.Schedule.Trace, next: first, end: end, open: map[wire.Room]*exchange{},
+		tickets: wire.NewTickets(addr),
+		record: func(e *event.Event) {
+			e.Tick = cluster.Now()
+			r.recorder.Record(e)
+		},
+	}
+	for _, request := range c.Schedule.Trace.Requests[first:end] {
+		if request.AbortAt != "" {
+			r.recorder.Observe(client.Observe)
+			break
+		}
+	}
+	return client
+}
