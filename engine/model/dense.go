@@ -68,14 +68,16 @@ func (m *Model) SampleDense(kv KV, pages []wire.Page, position int) port.Sampled
 func (m *Model) denseHead(kv *KV, pages []wire.Page, position, offset int) code.Row {
 	query := m.tables.Walsh(position - offset)
 	low := max(0, position-windowTokens+1)
+	var scores [windowTokens]int32
 	largest := int32(sinkScore)
 	for j := low; j <= position; j++ {
-		largest = max(largest, denseDot(query, valuesOf(kv.row(kv.K0, pages, j))))
+		scores[j-low] = denseDot(query, valuesOf(kv.row(kv.K0, pages, j)))
+		largest = max(largest, scores[j-low])
 	}
 	var sums [code.RowDimensions]int64
 	total := weight(int64(largest - sinkScore))
 	for j := low; j <= position; j++ {
-		w := weight(int64(largest - denseDot(query, valuesOf(kv.row(kv.K0, pages, j)))))
+		w := weight(int64(largest - scores[j-low]))
 		total += w
 		for d, v := range valuesOf(kv.row(kv.V0, pages, j)) {
 			sums[d] += w * int64(v)

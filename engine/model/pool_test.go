@@ -17,8 +17,12 @@ var pageSizes = []int{16, 32, 64, 128}
 
 // newPool is a zeroed pool of so many pages.
 func newPool(pages, pageSize int) model.KV {
-	size := pages * pageSize * code.RowDimensions
-	slab := make([]byte, 4*size)
+	return sliceKV(make([]byte, 4*pages*pageSize*code.RowDimensions), pageSize)
+}
+
+// sliceKV lays the four buffers of a pool one after the other.
+func sliceKV(slab []byte, pageSize int) model.KV {
+	size := len(slab) / 4
 	return model.KV{
 		K0: slab[:size:size], V0: slab[size : 2*size : 2*size], K1: slab[2*size : 3*size : 3*size], V1: slab[3*size:],
 		PageSize: pageSize,
@@ -86,6 +90,17 @@ func spoil(random *rand.Rand, m *model.Model, kv model.KV, kind string) {
 			}
 			m.Prefill(kv, pages, ordinal*kv.PageSize, tokens(random, kv.PageSize))
 		}
+	case "blurred": // keys that match a head by 20 to 128, so that rows and sink share the weight, ties included
+		spoil(random, m, kv, "stale")
+		for at := 0; at < len(kv.K0); at += code.RowDimensions {
+			blanks := []int{0, 30 + random.IntN(78), 64, 64}[random.IntN(4)]
+			for _, d := range random.Perm(code.RowDimensions)[:blanks] {
+				kv.K0[at+d] = 0
+			}
+			for d := range code.RowDimensions {
+				kv.V0[at+d] = byte(random.Uint32())
+			}
+		}
 	case "patched": // stale, with single rows and bytes damaged
 		spoil(random, m, kv, "stale")
 		for range pool * 4 {
@@ -97,7 +112,7 @@ func spoil(random *rand.Rand, m *model.Model, kv model.KV, kind string) {
 	}
 }
 
-var spoils = []string{"zero", "random", "extreme", "near", "stale", "patched"}
+var spoils = []string{"zero", "random", "extreme", "near", "stale", "blurred", "patched"}
 
 // models returns one model per variant of this machine.
 func models(t testing.TB) []*model.Model {

@@ -169,7 +169,8 @@ func TestNewIsDeterministic(t *testing.T) {
 			g.Expect(binary.Write(digest, binary.LittleEndian, row)).To(Succeed())
 		}
 	}
-	g.Expect(hex.EncodeToString(digest.Sum(nil))).To(Equal("59ce12b13d773f7ae9941cde9a97dfd8648d67f38587b0c851b906a9f8a9b338"))
+	g.Expect(hex.EncodeToString(digest.Sum(nil))).To(Equal(
+		"59ce12b13d773f7ae9941cde9a97dfd8648d67f38587b0c851b906a9f8a9b338"))
 }
 
 func BenchmarkNew(b *testing.B) {

@@ -16,7 +16,9 @@ func TestEncodeIsLossless(t *testing.T) {
 	g := NewWithT(t)
 	v := code.NewVocabulary()
 	random := rand.New(rand.NewPCG(1, 2))
-	samples := []string{"", "Dear doctor,\n\nthe invoice is overdue.", "\x00\xff\xfe", "naïve — 日本語", " ", "  \n\n\n\n", "canary Canary"}
+	samples := []string{
+		"", "Dear doctor,\n\nthe invoice is overdue.", "\x00\xff\xfe", "naïve — 日本語", " ", "  \n\n\n\n", "canary Canary",
+	}
 	for range 2000 {
 		raw := make([]byte, random.IntN(40))
 		for i := range raw {

@@ -191,4 +191,5 @@ friday january february march april june july august september october november 
 next new old small long short good bad better best more most less least many few several each every both all none some
 any other another such same own very too also only just even still yet once here there where when while until since
 we you they he she who what why how can could would should must do does did have one two three four five six seven eight
-nine ten hundred thousand million date time day week month year name city street price line quantity unit tax cash value`
+nine ten hundred thousand million date time day week month year name city street price line quantity unit tax cash
+value`

@@ -1,11 +1,10 @@
 // AVX2 kernels, written by hand with macros. See the Go declarations in kernel_amd64.go for what they compute.
 //
 // Keys and query are widened to 16 bits, so that VPMADDWD's pairs of products cannot saturate. The query fills
-// Y8 to Y15. Y0 to Y3 gather four rows, Y4 to Y7 are scratch.
-//	AX query   BX keys   SI page table, advanced   CX pages or groups left   R8 bytes of a page   R9 pages ahead
-//	DX the row   R11 the row to prefetch   R10 bytes left in the page   DI output, advanced
+// Y8 to Y15. Y0 to Y3 gather four rows, Y4 to Y7 are scratch. See pages_amd64.h for the other registers.
 
 #include "textflag.h"
+#include "pages_amd64.h"
 
 #define QUERY \
 	VPMOVSXBW (AX), Y8; \
@@ -67,16 +66,7 @@ TEXT ·pageMaximaAVX2(SB), NOSPLIT, $16-56
 	QUERY
 
 page:
-	XORQ R12, R12
-	CMPQ CX, R9
-	CMOVQGT R9, R12
-	MOVLQSX (SI)(R12*4), R11
-	IMULQ R8, R11
-	ADDQ BX, R11
-	MOVLQSX (SI), DX
-	IMULQ R8, DX
-	ADDQ BX, DX
-	MOVQ R8, R10
+	PAGE
 
 	// The page's maximum lives in memory, for all sixteen registers are taken.
 	VPCMPEQD X0, X0, X0
@@ -84,14 +74,10 @@ page:
 	VMOVDQU X0, maximum-16(SP)
 
 four:
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	PREFETCHT0 192(R11)
-	PREFETCHT0 256(R11)
-	PREFETCHT0 320(R11)
-	PREFETCHT0 384(R11)
-	PREFETCHT0 448(R11)
+	FETCH(0)
+	FETCH(1)
+	FETCH(2)
+	FETCH(3)
 	FOUR
 	VPMAXSD maximum-16(SP), X0, X0
 	VMOVDQU X0, maximum-16(SP)

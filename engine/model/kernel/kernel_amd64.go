@@ -49,30 +49,6 @@ const aheadBytes = 8192
 
 func pagesAhead(pageBytes int) int { return max(1, aheadBytes/pageBytes) }
 
-// CanLimit says whether this machine can run Load and Store.
-func CanLimit() bool { return hasAVX512() }
-
-// Load reads every byte of the pages in the order of the table, with the prefetching of a scan and no arithmetic: what
-// memory allows a scan to reach. It returns a digest so that nothing is left out, and is for benchmarks.
-func Load(keys []byte, pages []wire.Page, pageRows int) uint64 {
-	if len(pages) == 0 {
-		return 0
-	}
-	checkPages(keys, pages, pageRows, make([]int32, len(pages)))
-	pageBytes := pageRows * RowBytes
-	return loadAVX512(&keys[0], &pages[0], len(pages), pageBytes, pagesAhead(pageBytes))
-}
-
-// Store writes every byte of the pages in the order of the table: what memory allows Prefill to reach. It is for
-// benchmarks.
-func Store(keys []byte, pages []wire.Page, pageRows int) {
-	if len(pages) == 0 {
-		return
-	}
-	checkPages(keys, pages, pageRows, make([]int32, len(pages)))
-	storeAVX512(&keys[0], &pages[0], len(pages), pageRows*RowBytes)
-}
-
 //go:noescape
 func pageMaximaVNNI(query *Row, keys *byte, pages *wire.Page, count, pageBytes, ahead int, maxima *int32)
 
@@ -84,9 +60,3 @@ func pageMaximaAVX2(query *Row, keys *byte, pages *wire.Page, count, pageBytes, 
 
 //go:noescape
 func scoresAVX2(query *Row, rows *byte, groups int, scores *int32)
-
-//go:noescape
-func loadAVX512(keys *byte, pages *wire.Page, count, pageBytes, ahead int) uint64
-
-//go:noescape
-func storeAVX512(keys *byte, pages *wire.Page, count, pageBytes int)
