@@ -21,7 +21,7 @@ func TestRegistryResolves(t *testing.T) {
 	got, err := r.Resolve(wire.Span{Region: wire.Region{Base: 3}, Offset: 1, Length: 3})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got).To(Equal([]byte{1, 2, 3}))
-	g.Expect(cap(got)).To(Equal(3), "an append must not reach beyond the span")
+	g.Expect(got).To(HaveCap(3), "an append must not reach beyond the span")
 	got[0] = 9
 	g.Expect(bytes[1]).To(Equal(byte(9)))
 	owner, layout, ok := r.Owner(3)

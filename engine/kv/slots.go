@@ -7,8 +7,8 @@ import (
 	"github.com/stalepage/stalepage/engine/port"
 )
 
-// Slots hands out metadata slots, indices into a worker's record region; it implements port.Slots. The slot that has been free longest goes
-// first, so that a stale record stays readable for as long as it can.
+// Slots hands out metadata slots, indices into a worker's record region; it implements port.Slots. The slot that has
+// been free longest goes first, so that a stale record stays readable for as long as it can.
 type Slots struct {
 	free fifo.Queue[int]
 	held []bool

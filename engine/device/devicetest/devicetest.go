@@ -52,6 +52,7 @@ func Reference() *model.Model {
 
 // Contract holds a device to its contract. build is called once a clause and cleans up through its argument.
 func Contract(t *testing.T, build func(testing.TB) *Harness) {
+	t.Helper()
 	porttest.Run(t, Clauses(), build)
 }
 

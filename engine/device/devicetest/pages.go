@@ -111,7 +111,8 @@ func loadsRefused(t porttest.T, h *Harness) {
 		{Region: wire.Region{Base: h.Records}, Offset: -1, Length: port.RecordBytes},
 	}
 	for i, span := range spans {
-		if done := h.expect(t, port.Op{Ticket: wire.Ticket(1 + 2*i), Kind: port.OpLoad, Span: span}, port.Rejected); done.Data != nil {
+		load := port.Op{Ticket: wire.Ticket(1 + 2*i), Kind: port.OpLoad, Span: span}
+		if done := h.expect(t, load, port.Rejected); done.Data != nil {
 			t.Errorf("loaded %v from %+v", done.Data, span)
 		}
 		h.expect(t, port.Op{

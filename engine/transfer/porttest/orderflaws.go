@@ -7,42 +7,46 @@ import (
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
+// bend changes one dependency of a submission, or leaves it out, knowing how the answers so far ended.
+type bend func(dependency wire.Ticket, ended map[wire.Ticket]port.Status) (changed wire.Ticket, keep bool)
+
+// bendAfter is a port that submits with bent dependencies.
+func bendAfter[O Operation, D Answer](forge Forge[O, D], bend bend) func(*broken[O, D], *Subject[O, D]) {
+	return func(b *broken[O, D], s *Subject[O, D]) {
+		ended := map[wire.Ticket]port.Status{}
+		b.poll = filter(b, func(d D) bool { ended[d.ID()] = s.Status(d); return true })
+		b.submit = func(o O) {
+			var after []wire.Ticket
+			for _, dependency := range o.Dependencies() {
+				if changed, keep := bend(dependency, ended); keep {
+					after = append(after, changed)
+				}
+			}
+			b.inner.Submit(forge.WithAfter(o, after))
+		}
+	}
+}
+
 // orderFlaws are the ports that get dependencies and duplicates wrong.
 func orderFlaws[O Operation, D Answer](
 	forge Forge[O, D], flaw func(string, string, func(*broken[O, D], *Subject[O, D])) Flaw[*Subject[O, D]],
 ) []Flaw[*Subject[O, D]] {
 	type subject = *Subject[O, D]
-	// bendAfter submits with other dependencies.
-	bendAfter := func(bend func(own wire.Ticket, dependency wire.Ticket, ended map[wire.Ticket]port.Status) (wire.Ticket, bool)) func(*broken[O, D], subject) {
-		return func(b *broken[O, D], s subject) {
-			ended := map[wire.Ticket]port.Status{}
-			b.poll = filter(b, func(d D) bool { ended[d.ID()] = s.Status(d); return true })
-			b.submit = func(o O) {
-				var after []wire.Ticket
-				for _, dependency := range o.Dependencies() {
-					if changed, keep := bend(o.ID(), dependency, ended); keep {
-						after = append(after, changed)
-					}
-				}
-				b.inner.Submit(forge.WithAfter(o, after))
-			}
-		}
-	}
-	ignore := bendAfter(func(_, d wire.Ticket, _ map[wire.Ticket]port.Status) (wire.Ticket, bool) { return d, false })
+	ignore := bendAfter(forge, func(d wire.Ticket, _ map[wire.Ticket]port.Status) (wire.Ticket, bool) { return d, false })
 	const never = unheard + 1
 	return []Flaw[subject]{
 		flaw("takes an unknown dependency for done", "an unknown dependency is waited for", ignore),
 		flaw("ignores dependencies", "a dependent is answered after what it waits for", ignore),
 		flaw("ignores dependencies in a circle", "a circle of dependencies waits and can be cancelled", ignore),
 		flaw("forgets what ended", "what ended OK satisfies later submissions",
-			bendAfter(func(_, d wire.Ticket, ended map[wire.Ticket]port.Status) (wire.Ticket, bool) {
+			bendAfter(forge, func(d wire.Ticket, ended map[wire.Ticket]port.Status) (wire.Ticket, bool) {
 				if _, ok := ended[d]; ok {
 					return never, true
 				}
 				return d, true
 			})),
 		flaw("runs what was to be cancelled", "a dependency that did not end OK cancels its dependents",
-			bendAfter(func(_, d wire.Ticket, ended map[wire.Ticket]port.Status) (wire.Ticket, bool) {
+			bendAfter(forge, func(d wire.Ticket, ended map[wire.Ticket]port.Status) (wire.Ticket, bool) {
 				status, ok := ended[d]
 				return d, !ok || status == port.OK
 			})),

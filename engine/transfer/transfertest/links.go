@@ -23,6 +23,7 @@ type LinkClause = porttest.Clause[*Links]
 
 // LinkContract holds links to their contract.
 func LinkContract(t *testing.T, build func(testing.TB) *Links) {
+	t.Helper()
 	porttest.Run(t, LinkClauses(), build)
 }
 

@@ -36,6 +36,7 @@ type Clause = porttest.Clause[*Harness]
 
 // Contract holds a transport to its contract. build is called once a clause and cleans up through its argument.
 func Contract(t *testing.T, build func(testing.TB) *Harness) {
+	t.Helper()
 	porttest.Run(t, Clauses(), build)
 }
 
