@@ -72,7 +72,7 @@ func TestDiskFull(t *testing.T) {
 	g := NewWithT(t)
 	events := randomEvents(42, 4000)
 	whole := len(written(t, events, Options{}))
-	for room := 0; room < whole; room += 1 + whole/30 {
+	for room := 0; room < whole; room += 1 + whole/10 {
 		w, err := NewWriter(&shortDisk{room: room}, testHeader(), Options{})
 		g.Expect(err).NotTo(HaveOccurred())
 		var m Memory

@@ -14,37 +14,37 @@ import (
 )
 
 // unpack and repack are what someone with a text editor does: the frame's own checksum is right again.
-func unpack(t *testing.T, data []byte) string {
-	t.Helper()
+func unpack(tb testing.TB, data []byte) string {
+	tb.Helper()
 	decoder, err := zstd.NewReader(bytes.NewReader(data))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer decoder.Close()
 	out, err := io.ReadAll(decoder)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(out)
 }
 
-func repack(t *testing.T, content string) []byte {
-	t.Helper()
+func repack(tb testing.TB, content string) []byte {
+	tb.Helper()
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return encoder.EncodeAll([]byte(content), nil)
 }
 
 // rehashed is content with a footer that is true of everything before its hash, as a careful forger would have it.
-func rehashed(t *testing.T, content string) []byte {
-	t.Helper()
+func rehashed(tb testing.TB, content string) []byte {
+	tb.Helper()
 	lines := strings.SplitAfter(strings.TrimSuffix(content, "\n"), "\n")
 	body := strings.Join(lines[:len(lines)-1], "")
 	w := &Writer{}
 	w.sum = newHash(body)
-	return repack(t, body+string(appendFooter(nil, Footer{Events: int64(len(lines) - 2), Steps: 31, Tick: 99}, w.sum)))
+	return repack(tb, body+string(appendFooter(nil, Footer{Events: int64(len(lines) - 2), Steps: 31, Tick: 99}, w.sum)))
 }
 
 // An edited journal is found out, whichever line was edited.
