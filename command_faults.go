@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mitchellh/go-wordwrap"
 	"github.com/spf13/cobra"
 
 	"github.com/stalepage/stalepage/faults"
@@ -12,10 +13,9 @@ import (
 
 // faultDescription is one line of the catalogue as --json spells it.
 type faultDescription struct {
-	Name    string       `json:"name"`
-	Summary string       `json:"summary"`
-	Example faults.Spec  `json:"example"`
-	Plan    *faults.Plan `json:"-"`
+	Name    string      `json:"name"`
+	Summary string      `json:"summary"`
+	Example faults.Spec `json:"example"`
 }
 
 func newFaultsCommand() *cobra.Command {
@@ -58,7 +58,7 @@ func printFaults(c *cobra.Command, list []faultDescription, whole bool) error {
 		if err != nil {
 			return fmt.Errorf("fault %s: %w", f.Name, err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n", f.Name, wrap(f.Summary, 100), example)
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n", f.Name, wordwrap.WrapString(f.Summary, 100), example)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func reproduce(c *cobra.Command, o incident.Options, asJSON bool) error {
 	if asJSON {
 		err = writeJSON(c.OutOrStdout(), summary)
 	} else {
-		err = summary.Print(c.OutOrStdout(), isTerminal(c.OutOrStdout()))
+		err = summary.Print(c.OutOrStdout())
 	}
 	if err != nil {
 		return unknownError{err}

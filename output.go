@@ -4,10 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"strings"
-
-	"golang.org/x/term"
 )
 
 // writeJSON prints one value, indented, and ends the line.
@@ -20,28 +16,4 @@ func writeJSON(out io.Writer, value any) error {
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil
-}
-
-// wrap breaks text into lines of at most width columns.
-func wrap(text string, width int) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		if column > 0 && column+1+len(word) > width {
-			b.WriteByte('\n')
-			column = 0
-		} else if column > 0 {
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
-}
-
-// isTerminal reports whether colours are welcome: a terminal, and NO_COLOR is not set (no-color.org).
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
 }

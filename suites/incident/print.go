@@ -6,20 +6,25 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/mitchellh/go-wordwrap"
 
-	"github.com/stalepage/stalepage/reports/check"
+	"github.com/stalepage/stalepage/reports/render"
 )
 
 // Print writes the summary for people: the table, the first leak spelled out, what differs, and how to run it again.
-func (s Summary) Print(out io.Writer, colours bool) error {
+func (s Summary) Print(out io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n", s.Title)
 	fmt.Fprintf(&b, "scale %s, seed %d, kernel %s, %.1f s on the wall, %.1f core-seconds, peak %.1f GiB\n\n",
 		s.Scale, s.Seed, s.Kernel, s.WallSeconds, s.CoreSeconds, float64(s.MemoryPeakBytes)/(1<<30))
-	b.WriteString(s.table(colours))
-	b.WriteString("\n\n")
+	if _, err := out.Write(b.Bytes()); err != nil {
+		return err
+	}
+	if err := render.Variants(out, s.rows()); err != nil {
+		return err
+	}
+	b.Reset()
+	b.WriteString("\n")
 	for _, v := range s.Variants {
 		if v.FirstLeak != nil {
 			v.FirstLeak.print(&b, v)
@@ -31,7 +36,7 @@ func (s Summary) Print(out io.Writer, colours bool) error {
 			fmt.Fprintf(&b, "%s: %s\n", v.Name, note)
 		}
 	}
-	fmt.Fprintf(&b, "As recorded: %s. Huge pages: %s.\n", paint(s.Verdict.String(), s.Verdict, colours), s.hugePages())
+	fmt.Fprintf(&b, "As recorded: %s. Huge pages: %s.\n", s.Verdict, s.hugePages())
 	for _, v := range s.Variants {
 		if v.Journal != "" {
 			fmt.Fprintf(&b, "%s: stalepage check %s; stalepage replay %s\n", v.Name, v.Journal, v.Journal)
@@ -44,25 +49,16 @@ func (s Summary) Print(out io.Writer, colours bool) error {
 	return err
 }
 
-func (s Summary) table(colours bool) string {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(table.Row{"variant", "responses", "leaked", "attributed", "garbage", "refused", "timed out", "failed",
-		"exact", "others exact", "isolation", "as recorded", "seconds"})
-	var columns []table.ColumnConfig
-	for i := 2; i <= 13; i++ {
-		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+func (s Summary) rows() []render.Variant {
+	rows := make([]render.Variant, len(s.Variants))
+	for i, v := range s.Variants {
+		rows[i] = render.Variant{
+			Name: v.Name, Responses: v.Responses, Leaked: v.Leaked, Garbage: v.Garbage, Rejected: v.Rejected,
+			TimedOut: v.TimedOut, Failed: v.Failed, Exact: v.Exact, Attributed: v.Attributed, Others: v.Others,
+			OthersExact: v.OthersExact, Isolation: v.Isolation, Recorded: v.Verdict, WallSeconds: v.WallSeconds,
+		}
 	}
-	t.SetColumnConfigs(columns)
-	for _, v := range s.Variants {
-		t.AppendRow(table.Row{v.Name, v.Responses, v.Leaked, v.Attributed, v.Garbage, v.Rejected, v.TimedOut, v.Failed, v.Exact,
-			fmt.Sprintf("%d/%d", v.OthersExact, v.Others), paint(v.Isolation.String(), v.Isolation, colours),
-			paint(v.Verdict.String(), v.Verdict, colours), fmt.Sprintf("%.1f", v.WallSeconds)})
-	}
-	return t.Render()
+	return rows
 }
 
 func (s Summary) hugePages() string {
@@ -77,13 +73,20 @@ func (s Summary) hugePages() string {
 	return strings.Join(list, ", ")
 }
 
+// indented breaks the text of an answer into lines of a width that a terminal has.
+func indented(text string) string {
+	const columns = 96
+	words := strings.Join(strings.Fields(text), " ")
+	return strings.ReplaceAll(wordwrap.WrapString(words, columns), "\n", "\n    ")
+}
+
 // ownersMax bounds how many stretches of a leak are printed.
 const ownersMax = 8
 
 // print spells the leak out, stretch by stretch, with whose text it is.
 func (l *Leak) print(b *bytes.Buffer, v Variant) {
 	fmt.Fprintf(b, "The first of %d leaks of %s: request %d of tenant %d, %d prompt tokens, was answered\n\n    %s\n\n",
-		v.Leaked, v.Name, l.Request, l.Tenant, l.PromptTokens, strings.ReplaceAll(l.Text, "\n", " "))
+		v.Leaked, v.Name, l.Request, l.Tenant, l.PromptTokens, indented(l.Text))
 	for i, o := range l.Owners {
 		if i == ownersMax {
 			fmt.Fprintf(b, "    and %d more stretches\n", len(l.Owners)-ownersMax)
@@ -94,13 +97,4 @@ func (l *Leak) print(b *bytes.Buffer, v Variant) {
 		fmt.Fprintf(b, " (written at event %d, read at event %d)\n", o.Written, o.Read)
 	}
 	b.WriteString("\n")
-}
-
-func paint(word string, v check.Verdict, colours bool) string {
-	if !colours {
-		return word
-	}
-	return map[check.Verdict]text.Colors{
-		check.Pass: {text.FgGreen}, check.Unknown: {text.FgYellow}, check.Fail: {text.FgRed},
-	}[v].Sprint(word)
 }
