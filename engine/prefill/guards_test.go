@@ -61,7 +61,9 @@ func TestRefusalGuards(t *testing.T) {
 	} {
 		t.Run(c.guards.String(), func(t *testing.T) {
 			r := newRig(t, c.guards)
-			r.submit(7, tooLong, tooLongPages)
+			r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(tooLong)})
+			r.Expect(r.has(event.RequestRejected)).To(Equal(c.guards.Has(guard.DoorRefusal)), "only the door acts at intake")
+			r.receive(decodeAddr, 7, reservation(tooLongPages))
 			r.Expect(len(r.ops) > 0).To(Equal(c.computed))
 			r.settle(port.OK)
 			r.Expect(r.has(event.RequestRejected)).To(Equal(c.rejected))
@@ -198,6 +200,7 @@ func TestScrubBehindARunningOperation(t *testing.T) {
 	r.answerOp(port.Cancelled)
 	r.Expect(r.has(event.PagesReleased)).To(BeFalse())
 	r.answerOp(port.OK)
+	r.Expect(r.has(event.PagesReleased)).To(BeTrue())
 	r.expectIdle()
 }
 
