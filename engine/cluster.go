@@ -23,6 +23,9 @@ import (
 type Options struct {
 	// Model computes; one may serve any number of clusters. It is required.
 	Model *model.Model
+	// Scratch is what the devices of the cluster sample in; nil gives it one of its own. Clusters that are never run at
+	// once may share one.
+	Scratch *model.Scratch
 	// Wrap may put something else at any seam of a worker, once, before the worker is built.
 	Wrap func(*port.Seams)
 	// Record hears everything that happens, in order. The event is the caller's only during the call.
@@ -31,7 +34,7 @@ type Options struct {
 	Incarnation uint16
 	// HugePages maps the pools with huge pages, if the kernel gives them, and touches them at once.
 	HugePages bool
-	// Slab, if set, provides the memory of a pool, zeroed, instead of a fresh mapping.
+	// Slab, if set, provides the memory of a pool, zeroed, instead of a fresh mapping; nil for a pool that it leaves.
 	Slab func(bytes int64) []byte
 }
 
@@ -55,6 +58,9 @@ func New(c config.Cluster, options Options) (*Cluster, error) {
 	}
 	if options.Incarnation == 0 {
 		options.Incarnation = 1
+	}
+	if options.Scratch == nil {
+		options.Scratch = &model.Scratch{}
 	}
 	cluster := &Cluster{
 		options: options, registry: &kv.Registry{}, net: memory.NewNet(), routers: map[string]wire.Addr{},
@@ -189,7 +195,8 @@ func (c *Cluster) seams(addr wire.Addr, w config.Worker, queues int) (port.Seams
 		return port.Seams{}, 0, err
 	}
 	device := host.New(host.Config{
-		Addr: addr, Pool: pool, Registry: c.registry, Model: c.options.Model, Queues: queues, Record: c.record,
+		Addr: addr, Pool: pool, Registry: c.registry, Model: c.options.Model, Scratch: c.options.Scratch,
+		Queues: queues, Record: c.record,
 	})
 	c.actors = append(c.actors, device)
 	return port.Seams{
@@ -200,7 +207,9 @@ func (c *Cluster) seams(addr wire.Addr, w config.Worker, queues int) (port.Seams
 
 func (c *Cluster) newPool(layout port.Layout) (*kv.Pool, error) {
 	if c.options.Slab != nil {
-		return kv.NewPoolOver(layout, c.options.Slab(layout.Bytes()))
+		if slab := c.options.Slab(layout.Bytes()); slab != nil {
+			return kv.NewPoolOver(layout, slab)
+		}
 	}
 	return kv.NewPool(layout, kv.Options{HugePages: c.options.HugePages, Touch: c.options.HugePages})
 }

@@ -38,6 +38,7 @@ type Schedule struct {
 	// StepsMax bounds the run; 0 is the engine's default.
 	StepsMax int `json:"steps_max,omitempty"`
 	// Deviations are the steps at which the scheduler did not simply take the next thing that could move, in order.
+	// One with the choice 0 did take it, but looked at everybody first, which polls their ports.
 	Deviations []Deviation `json:"deviations,omitempty"`
 }
 
@@ -47,16 +48,15 @@ type Deviation struct {
 	Choice int `json:"choice"`
 }
 
-// follow returns a choice function that takes the deviations and nothing else.
-func follow(deviations []Deviation) func(step, total int) int {
+// follow returns the functions that take the deviations and nothing else.
+func follow(deviations []Deviation) (deviates func(step int) bool, choose func(step, total int) int) {
 	next := 0
-	return func(step, _ int) int {
-		if next == len(deviations) || deviations[next].Step != step {
-			return 0
-		}
+	deviates = func(step int) bool { return next < len(deviations) && deviations[next].Step == step }
+	choose = func(_, _ int) int {
 		next++
 		return deviations[next-1].Choice
 	}
+	return deviates, choose
 }
 
 // Header is the case as the first line of its journal.
@@ -91,20 +91,22 @@ func CaseOf(h journal.Header) (Case, error) {
 	if err := decoder.Decode(&c.Schedule); err != nil {
 		return Case{}, fmt.Errorf("the journal's schedule: %w", err)
 	}
-	return c, c.validate()
+	_, err := c.validate()
+	return c, err
 }
 
-func (c Case) validate() error {
+// validate judges everything but whether the configuration serves what the trace asks for, and reads the plan.
+func (c Case) validate() (faults.Plan, error) {
 	step := -1
 	for i, d := range c.Schedule.Deviations {
 		if d.Step <= step || d.Choice < 0 {
-			return fmt.Errorf("schedule.deviations[%d]: step %d, choice %d: steps must rise and choices be 0 or more",
+			return faults.Plan{}, fmt.Errorf("schedule.deviations[%d]: step %d, choice %d: steps must rise and choices be 0 or more",
 				i, d.Step, d.Choice)
 		}
 		step = d.Step
 	}
-	_, planErr := c.plan()
-	return errors.Join(planErr, c.Schedule.Trace.Validate(), c.Cluster.Validate())
+	plan, planErr := c.plan()
+	return plan, errors.Join(planErr, c.Schedule.Trace.Validate(), c.Cluster.Validate())
 }
 
 func (c Case) plan() (faults.Plan, error) {

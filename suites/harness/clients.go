@@ -143,11 +143,8 @@ func spans(list []corpus.Span) []event.Span {
 	return out
 }
 
-// checkTrace finds what the run could not carry out: a model nobody serves, an abort upon an event that does not exist.
+// checkTrace finds what a valid trace asks for and the run could not carry out: a model nobody serves, an abort upon an event that does not exist.
 func checkTrace(t traffic.Trace, routers func(model string) (wire.Addr, bool)) error {
-	if err := t.Validate(); err != nil {
-		return fmt.Errorf("trace: %w", err)
-	}
 	for _, r := range t.Requests {
 		if _, ok := routers(r.Model); !ok {
 			return fmt.Errorf("request %d is for model %q, which the configuration does not serve", r.Index, r.Model)

@@ -17,15 +17,19 @@ type Kit struct {
 	Model      *model.Model
 	Reference  *reference.Reference
 
+	corpus  *corpus.Corpus // of seed 0
 	lock    sync.Mutex
 	corpora map[uint64]*corpus.Corpus
 }
 
+// corporaMax bounds how many corpora a kit keeps: an exploration asks for one a seed.
+const corporaMax = 64
+
 // NewKit builds a kit with the fastest kernels of this machine.
 func NewKit() *Kit {
-	tables := code.New()
+	tables, vocabulary := code.New(), code.NewVocabulary()
 	return &Kit{
-		Tables: tables, Vocabulary: code.NewVocabulary(), Model: model.New(tables), Reference: reference.New(tables),
+		Tables: tables, Vocabulary: vocabulary, corpus: corpus.New(vocabulary, 0), Model: model.New(tables), Reference: reference.New(tables),
 		corpora: map[uint64]*corpus.Corpus{},
 	}
 }
@@ -36,7 +40,10 @@ func (k *Kit) Corpus(seed uint64) *corpus.Corpus {
 	defer k.lock.Unlock()
 	c := k.corpora[seed]
 	if c == nil {
-		c = corpus.New(k.Vocabulary, seed)
+		if len(k.corpora) >= corporaMax {
+			clear(k.corpora)
+		}
+		c = k.corpus.WithSeed(seed)
 		k.corpora[seed] = c
 	}
 	return c

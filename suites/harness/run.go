@@ -6,6 +6,7 @@ import (
 
 	"github.com/stalepage/stalepage/engine"
 	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/model"
 	"github.com/stalepage/stalepage/engine/wire"
 	"github.com/stalepage/stalepage/faults"
 	"github.com/stalepage/stalepage/fixtures/traffic"
@@ -25,6 +26,8 @@ type Options struct {
 	Slab func(bytes int64) []byte
 	// Choose, if set, picks steps instead of the case's deviations, which are then to be recorded by who chose.
 	Choose func(step, total int) int
+	// Deviates says at which steps Choose is asked; nil, at every one.
+	Deviates func(step int) bool
 	// Progress is told the steps taken and the answers received so far.
 	Progress func(steps, answers int)
 }
@@ -47,6 +50,8 @@ type Result struct {
 type Session struct {
 	kit      *Kit
 	examiner *check.Examiner
+	slabs    slabs
+	scratch  model.Scratch
 }
 
 // NewSession returns a session over a kit.
@@ -58,26 +63,30 @@ func (k *Kit) Run(c Case, o Options) (Result, error) { return NewSession(k).Run(
 // Run makes the run. An error means that no run could be made of this case; a run that went wrong is a Result whose
 // report says so. The report is valid until the session's next run.
 func (s *Session) Run(c Case, o Options) (Result, error) {
-	if err := c.validate(); err != nil {
-		return Result{}, fmt.Errorf("case: %w", err)
-	}
-	header, err := c.Header()
+	plan, err := c.validate()
 	if err != nil {
-		return Result{}, err
+		return Result{}, fmt.Errorf("case: %w", err)
 	}
 	result := Result{Case: c}
 	s.examiner.Begin(s.kit.Judged(c))
 	sinks := append([]journal.Sink{s.examiner.Observe}, o.Sinks...)
 	var file *journal.File
 	if o.Journal != "" {
+		header, err := c.Header()
+		if err != nil {
+			return Result{}, err
+		}
 		if file, err = journal.Create(o.Journal, header, journal.Options{}); err != nil {
 			return Result{}, err
 		}
 		sinks = append(sinks, file.Record)
 		result.JournalPath = o.Journal
 	}
-	r := runner{kit: s.kit, options: o, result: &result, recorder: journal.NewRecorder(sinks...)}
-	runErr := r.run(c)
+	if o.Slab == nil && !o.HugePages {
+		o.Slab = s.slabs.take
+	}
+	r := runner{kit: s.kit, options: o, result: &result, recorder: journal.NewRecorder(sinks...), session: s}
+	runErr := r.run(c, plan)
 	r.recorder.Flush()
 	result.Report = s.examiner.Report()
 	if file != nil {
@@ -98,14 +107,11 @@ type runner struct {
 	result   *Result
 	recorder *journal.Recorder
 	injector *faults.Injector
+	session  *Session
 	answers  int
 }
 
-func (r *runner) run(c Case) error {
-	plan, err := c.plan()
-	if err != nil {
-		return err
-	}
+func (r *runner) run(c Case, plan faults.Plan) (err error) {
 	rooms := func(request int) (wire.Room, bool) {
 		if request >= len(c.Schedule.Trace.Requests) {
 			return 0, false
@@ -136,8 +142,9 @@ func (r *runner) run(c Case) error {
 func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error) {
 	options := engine.Options{
 		Model: r.kit.Model, Record: r.recorder.Record, Incarnation: incarnation, HugePages: r.options.HugePages,
-		Slab: r.options.Slab,
+		Slab: r.options.Slab, Scratch: &r.session.scratch,
 	}
+	r.session.slabs.reset()
 	if len(c.Plan) > 0 {
 		options.Wrap = r.injector.Wrap
 	}
@@ -151,9 +158,9 @@ func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error)
 	}
 	r.result.HugePagesAsked, r.result.HugePagesGot = cluster.HugePages()
 	client := r.clients(c, cluster, incarnation, first, end)
-	run := engine.Run{Clients: client, StepsMax: c.Schedule.StepsMax, Choose: r.options.Choose}
+	run := engine.Run{Clients: client, StepsMax: c.Schedule.StepsMax, Choose: r.options.Choose, Deviates: r.options.Deviates}
 	if run.Choose == nil && len(c.Schedule.Deviations) > 0 {
-		run.Choose = follow(c.Schedule.Deviations)
+		run.Deviates, run.Choose = follow(c.Schedule.Deviations)
 	}
 	if len(c.Plan) > 0 {
 		run.Between, run.Idle = r.injector.Between, r.injector.Idle

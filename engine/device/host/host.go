@@ -28,6 +28,9 @@ type Config struct {
 	// Registry resolves the spans of loads and stores.
 	Registry *kv.Registry
 	Model    *model.Model
+	// Scratch is what sampling works in; devices that are never stepped at once may share one. Nil gives the device its
+	// own.
+	Scratch *model.Scratch
 	// Queues is how many queues there are; operations name them 0 to Queues-1.
 	Queues int
 	// Record is told of rows, tokens and scrubs as they happen. The event is overwritten by the next one: keep nothing
@@ -45,7 +48,7 @@ type Device struct {
 	config     Config
 	layout     port.Layout
 	kv         model.KV
-	scratch    model.Scratch
+	scratch    *model.Scratch
 	operations after.Tracker[operation]
 	queues     []fifo.Queue[after.Handle]
 	answers    fifo.Queue[port.OpDone]
@@ -75,9 +78,13 @@ func New(config Config) *Device {
 	if config.Record == nil {
 		config.Record = func(*event.Event) {}
 	}
+	if config.Scratch == nil {
+		config.Scratch = &model.Scratch{}
+	}
 	return &Device{
-		config: config,
-		layout: layout,
+		config:  config,
+		layout:  layout,
+		scratch: config.Scratch,
 		kv: model.KV{
 			K0: config.Pool.Buffer(wire.K0), V0: config.Pool.Buffer(wire.V0),
 			K1: config.Pool.Buffer(wire.K1), V1: config.Pool.Buffer(wire.V1),

@@ -68,7 +68,7 @@ func (d *Device) decode(op *port.Op, answer *port.OpDone) {
 
 // draw samples the token that follows position, the last row written.
 func (d *Device) draw(op *port.Op, position int, answer *port.OpDone) {
-	drawn := d.config.Model.Sample(d.kv, op.Pages, position, &d.scratch)
+	drawn := d.config.Model.Sample(d.kv, op.Pages, position, d.scratch)
 	answer.Sampled = d.sampled.take(1)
 	answer.Sampled[0] = drawn
 	d.sample[0] = event.Sample{
