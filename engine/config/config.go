@@ -176,16 +176,19 @@ func (w Worker) validate(path string) error {
 	within("abort_retry_ticks", w.AbortRetryTicks, 1, 1<<50)
 	within("abort_retries_max", int64(w.AbortRetriesMax), 0, 1000)
 	if w.PageSize > 0 && w.MaxTotalNumTokens < w.PageSize {
-		errs = append(errs, fmt.Errorf("%s.max_total_num_tokens %d: smaller than one page of %d tokens", path, w.MaxTotalNumTokens, w.PageSize))
+		errs = append(errs, fmt.Errorf("%s.max_total_num_tokens %d: smaller than one page of %d tokens",
+			path, w.MaxTotalNumTokens, w.PageSize))
 	}
 	if w.PageSize > 0 && w.ChunkedPrefillSize%w.PageSize != 0 {
-		errs = append(errs, fmt.Errorf("%s.chunked_prefill_size %d: must be a multiple of page_size %d, since whole pages are sent per chunk",
+		errs = append(errs, fmt.Errorf(
+			"%s.chunked_prefill_size %d: must be a multiple of page_size %d, since whole pages are sent per chunk",
 			path, w.ChunkedPrefillSize, w.PageSize))
 	}
 	switch w.AllocatorOrder {
 	case OrderSGLang, OrderFIFO, OrderLIFO:
 	default:
-		errs = append(errs, fmt.Errorf("%s.allocator_order %q: want %q, %q or %q", path, w.AllocatorOrder, OrderSGLang, OrderFIFO, OrderLIFO))
+		errs = append(errs, fmt.Errorf("%s.allocator_order %q: want %q, %q or %q",
+			path, w.AllocatorOrder, OrderSGLang, OrderFIFO, OrderLIFO))
 	}
 	return errors.Join(errs...)
 }

@@ -170,7 +170,7 @@ func TestDeviceFailures(t *testing.T) {
 				}
 				r.expectStatus(7, 500)
 				stamps := status == port.Failed && (kind == port.OpCheckStamp || kind == port.OpDecode)
-				r.Expect(len(r.tripped()) > 0).To(Equal(stamps), "only a stamp that is wrong is evidence of one")
+				r.Expect(r.tripped()).To(HaveLen(map[bool]int{true: 1}[stamps]), "only a stamp that is wrong is evidence of one")
 				r.settle(port.OK)
 				r.expectStatus(1, 200)
 				r.expectIdle()

@@ -127,7 +127,7 @@ func TestLimitExchange(t *testing.T) {
 			r.sent = nil
 			if c.early {
 				r.submit(7, c.tokens, 1)
-				r.Expect(len(r.reservations())).To(Equal(map[bool]int{true: 0, false: 1}[c.guards != guard.None]))
+				r.Expect(r.reservations()).To(HaveLen(map[bool]int{true: 1}[c.guards == guard.None]))
 				r.introduce()
 			} else {
 				r.introduce()

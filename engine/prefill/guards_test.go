@@ -64,7 +64,7 @@ func TestRefusalGuards(t *testing.T) {
 			r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(tooLong)})
 			r.Expect(r.has(event.RequestRejected)).To(Equal(c.guards.Has(guard.DoorRefusal)), "only the door acts at intake")
 			r.receive(decodeAddr, 7, reservation(tooLongPages))
-			r.Expect(len(r.ops) > 0).To(Equal(c.computed))
+			r.Expect(r.ops).To(HaveLen(boolCount(c.computed)))
 			r.settle(port.OK)
 			r.Expect(r.has(event.RequestRejected)).To(Equal(c.rejected))
 			r.Expect(r.has(event.TransferSent)).To(Equal(c.placeAlone))
@@ -117,7 +117,9 @@ func TestStandInWithoutRefusal(t *testing.T) {
 
 type standIn struct{}
 
-func (standIn) At(wire.Stage, port.Request, port.Verdict) port.Verdict { return port.Verdict{StandIn: true} }
+func (standIn) At(wire.Stage, port.Request, port.Verdict) port.Verdict {
+	return port.Verdict{StandIn: true}
+}
 
 // Owing more or less than decode reserved: without the sender's check, as many pages go as both sides know, and the
 // claim says how many; with it, none goes.

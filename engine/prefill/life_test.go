@@ -87,7 +87,7 @@ func (r *rig) expectWhole(writes []port.Write, first, count int) {
 		r.Expect(w.Buffer).To(Equal(b))
 		r.Expect(w.First).To(Equal(wire.Ordinal(first)))
 		r.Expect(w.Digest).To(Equal(b != wire.Stamp))
-		r.Expect(len(w.Src)).To(Equal(count))
+		r.Expect(w.Src).To(HaveLen(count))
 		for n := range count {
 			r.Expect(w.Src[n]).To(Equal(source.Span(b, held.pages[first+n], 0)))
 			r.Expect(w.Dst[n]).To(Equal(target.Span(b, wire.Page(20+first+n), 9)))
@@ -134,7 +134,7 @@ func TestAnythingMayComeBeforeSubmit(t *testing.T) {
 			r := newRig(t, guard.All)
 			r.receive(c.from, 7, c.body)
 			r.receive(routerAddr, 7, submit)
-			r.Expect(len(r.ops) > 0).To(Equal(c.runs))
+			r.Expect(r.has(event.RoomBootstrapped)).To(Equal(c.runs))
 			r.settle(port.OK)
 			if name == "an answer to nothing" {
 				r.receive(decodeAddr, 7, reservation(2))

@@ -24,7 +24,6 @@ type rig struct {
 	*WithT
 	worker *Worker
 	now    wire.Tick
-	sent   []wire.Message
 	events []event.Event
 }
 
@@ -78,8 +77,11 @@ func TestLifeOfARequest(t *testing.T) {
 // A request that asks for nothing, or of nothing, is refused with a reason, guards or not.
 func TestBadInput(t *testing.T) {
 	for _, body := range []wire.Submit{
-		{MaxNewTokens: 1}, {Prompt: []wire.Token{}, MaxNewTokens: 1}, {Prompt: []wire.Token{1}},
-		{Prompt: []wire.Token{1}, MaxNewTokens: -1}, {},
+		{MaxNewTokens: 1},
+		{Prompt: []wire.Token{}, MaxNewTokens: 1},
+		{Prompt: []wire.Token{1}},
+		{Prompt: []wire.Token{1}, MaxNewTokens: -1},
+		{},
 	} {
 		r := newRig(t, guard.None, config.DecodeOnly)
 		answers := r.bodies(r.receive(clientAddr, 7, body), 7, clientAddr)

@@ -65,7 +65,8 @@ func (d *Desk) Write(w port.Write) wire.Ticket {
 }
 
 // CancelOp and CancelWrite ask for an operation to end early; its Done still comes.
-func (d *Desk) CancelOp(t wire.Ticket)    { d.effects.CancelOps = append(d.effects.CancelOps, t) }
+func (d *Desk) CancelOp(t wire.Ticket) { d.effects.CancelOps = append(d.effects.CancelOps, t) }
+
 func (d *Desk) CancelWrite(t wire.Ticket) { d.effects.CancelWrites = append(d.effects.CancelWrites, t) }
 
 // Grant and Revoke open and close registered address ranges.
