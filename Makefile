@@ -72,8 +72,8 @@ fuzz: ## Try every fuzz target for FUZZ_TIME (10s).
 	.ci/fuzz $(FUZZ_TIME)
 
 .PHONY: replay
-replay: ## Run a journal's schedule again and compare byte for byte: make replay RUN=out/as-shipped.jsonl.zst.
-	@test -n "$(RUN)" || { echo 'replay: name the journal: make replay RUN=PATH' >&2; exit 2; }
+replay: ## Run a journal's schedule again and compare byte for byte: make replay RUN=JOURNAL.
+	@test -n "$(RUN)" || { echo 'replay: name the journal: make replay RUN=JOURNAL' >&2; exit 2; }
 	$(GO) run . replay "$(RUN)"
 
 .PHONY: clean
