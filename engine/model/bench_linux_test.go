@@ -12,36 +12,30 @@ import (
 	"github.com/stalepage/stalepage/engine/model"
 	"github.com/stalepage/stalepage/engine/model/code"
 	"github.com/stalepage/stalepage/engine/model/kernel"
-	"github.com/stalepage/stalepage/engine/wire"
 )
 
 // millionTokens is the length of the long benchmarks: the incident's context window.
 const millionTokens = 1 << 20
 
-// mapPool maps a pool of so many tokens with huge pages if the system grants them, touches it, and fills it with a
-// prompt. The page table is shuffled, as a pool's free list is after some traffic.
-func mapPool(b testing.TB, poolTokens, promptTokens, pageSize int) (model.KV, []wire.Page) {
-	b.Helper()
-	slab, err := unix.Mmap(-1, 0, 4*poolTokens*code.RowDimensions, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+// mapSlab maps memory with huge pages, if the system grants them, and touches it.
+func mapSlab(tb testing.TB, size int) []byte {
+	tb.Helper()
+	slab, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := unix.Munmap(slab); err != nil {
-			b.Error(err)
+			tb.Error(err)
 		}
 	})
 	if err := unix.Madvise(slab, unix.MADV_HUGEPAGE); err != nil {
-		b.Logf("no huge pages: %v", err)
+		tb.Logf("no huge pages: %v", err)
 	}
 	for i := 0; i < len(slab); i += 4096 {
 		slab[i] = 1
 	}
-	kv := sliceKV(slab, pageSize)
-	random := rand.New(rand.NewPCG(1, uint64(pageSize)))
-	pages := table(random, poolTokens/pageSize, promptTokens/pageSize)
-	model.New(tables).Prefill(kv, pages, 0, tokens(random, promptTokens))
-	return kv, pages
+	return slab
 }
 
 // race runs the contestants in turn, ten rounds, and returns the best time of each, in the CPU time of one thread: on a

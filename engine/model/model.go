@@ -43,7 +43,7 @@ const (
 	reachTokens = softmaxBits / ageStep
 	// MaximumTokens is the longest sequence on which a worse match has no weight at all, whatever the bytes: one
 	// point of score, 2^25, must outweigh all ages by more than the softmax reaches.
-	MaximumTokens = 1<<(matchShift-3) - 4
+	MaximumTokens = 1<<(matchShift-3) - 3
 	// saturation is the largest magnitude of a query's value.
 	saturation = 127
 

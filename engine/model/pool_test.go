@@ -29,6 +29,17 @@ func sliceKV(slab []byte, pageSize int) model.KV {
 	}
 }
 
+// mapPool is a large pool, filled with a random prompt. The page table is shuffled, as a pool's free list is after
+// some traffic.
+func mapPool(tb testing.TB, poolTokens, promptTokens, pageSize int) (model.KV, []wire.Page) {
+	tb.Helper()
+	kv := sliceKV(mapSlab(tb, 4*poolTokens*code.RowDimensions), pageSize)
+	random := rand.New(rand.NewPCG(1, uint64(pageSize)))
+	pages := table(random, poolTokens/pageSize, promptTokens/pageSize)
+	model.New(tables).Prefill(kv, pages, 0, tokens(random, promptTokens))
+	return kv, pages
+}
+
 func clonePool(kv model.KV) model.KV {
 	return model.KV{
 		K0: bytes.Clone(kv.K0), V0: bytes.Clone(kv.V0), K1: bytes.Clone(kv.K1), V1: bytes.Clone(kv.V1),
