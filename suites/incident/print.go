@@ -15,8 +15,8 @@ import (
 func (s Summary) Print(out io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n", s.Title)
-	fmt.Fprintf(&b, "scale %s, seed %d, kernel %s, %.1f s on the wall, %.1f core-seconds, peak %.1f GiB\n\n",
-		s.Scale, s.Seed, s.Kernel, s.WallSeconds, s.CoreSeconds, float64(s.MemoryPeakBytes)/(1<<30))
+	fmt.Fprintf(&b, "scale %s, seed %d, kernel %s, %.1f s on the wall, %.1f core-seconds, peak %d MiB\n\n",
+		s.Scale, s.Seed, s.Kernel, s.WallSeconds, s.CoreSeconds, s.MemoryPeakBytes>>20)
 	if _, err := out.Write(b.Bytes()); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/fixtures/incidents"
 	"github.com/stalepage/stalepage/fixtures/traffic"
@@ -145,7 +146,7 @@ func runVariant(kit *harness.Kit, c incidents.Case, o Options) (Variant, error) 
 		return Variant{}, err
 	}
 	holds := newHoldTimes(c.Traffic, o.Seed)
-	options := harness.Options{Sinks: []journal.Sink{holds.observe}, HugePages: c.Scale.Name == "full"}
+	options := harness.Options{Sinks: []journal.Sink{holds.observe}, HugePages: largePools(c)}
 	if o.Folder != "" {
 		name := strings.Join([]string{c.Incident.Name, strings.ReplaceAll(c.Scale.Name, "/", "-"), c.Variant.Name}, "-")
 		options.Journal = filepath.Join(o.Folder, name+journal.Extension)
@@ -172,6 +173,14 @@ func runVariant(kit *harness.Kit, c incidents.Case, o Options) (Variant, error) 
 		}
 	}
 	return v, nil
+}
+
+// largePools reports whether any pool is large enough for huge pages to matter.
+func largePools(c incidents.Case) bool {
+	const enoughTokens = 1 << 17
+	return slices.ContainsFunc(c.Cluster.Models, func(m config.Model) bool {
+		return max(m.Prefill.MaxTotalNumTokens, m.Decode.MaxTotalNumTokens) >= enoughTokens
+	})
 }
 
 // holdTimes measures how long decode holds the incident's reservations.

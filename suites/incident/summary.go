@@ -40,7 +40,8 @@ type Variant struct {
 	Failed    int           `json:"failed"`
 	HTTP200   int           `json:"http_200"`
 	// Attributed counts leaks of which every emitted token after the first is the owner's corpus token at the derived
-	// place; AttributedByContent those whose text alone shows whose it is.
+	// place, but for repeats of the first, which is the placeholder's and nobody's text. AttributedByContent counts those
+	// whose text alone shows whose it is.
 	Attributed          int `json:"attributed"`
 	AttributedByContent int `json:"attributed_by_content"`
 	// MinLeakingPromptTokens is the shortest prompt that leaked; 0 if none did.
