@@ -39,6 +39,23 @@ func TestLifeOfARequest(t *testing.T) {
 	r.expectIdle()
 }
 
+// Running requests go on independently, one operation each, however many turns go by.
+func TestOneOperationEach(t *testing.T) {
+	r := newRig(t, guard.All)
+	r.submit(1, 5, 3)
+	r.submit(2, 5, 3)
+	r.answerOp(port.OK)
+	r.answerOp(port.OK)
+	r.turn(port.Turn{})
+	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpDecode, port.OpDecode}))
+	r.Expect([]wire.Room{r.ops[0].Room, r.ops[1].Room}).To(Equal([]wire.Room{1, 2}))
+	r.settle(port.OK)
+	for room := wire.Room(1); room <= 2; room++ {
+		r.Expect(r.answers(room)[0].Tokens).To(Equal([]wire.Token{1000, 1005, 1006}))
+	}
+	r.expectIdle()
+}
+
 // The very refusal that leaks in a disaggregated deployment is the client's answer here, with any guards or none: at the
 // door, at a later queue, or after the placeholder's forward pass.
 func TestRefusalIsTheAnswer(t *testing.T) {
@@ -144,6 +161,7 @@ func TestAbortInEveryState(t *testing.T) {
 		"before Submit": {func(r *rig) {
 			r.receive(7, wire.Abort{})
 			r.submit(7, 20, 3)
+			r.expectStatus(7, 499)
 		}, 499},
 		"waiting": {func(r *rig) {
 			r.submit(1, 7*pageSize, 1)

@@ -39,7 +39,6 @@ func (w *Worker) transferDone(r *request, body wire.Sent) {
 // verify reads back what the guards need: the metadata slot always, digests and stamps if asked for.
 func (w *Worker) verify(r *request) {
 	r.state = verifying
-	r.deadline = 0
 	pages := r.pages[:w.config.Pool.PagesFor(len(r.prompt))]
 	if w.config.RecordDigests || w.config.Guards.Has(guard.Coverage) {
 		w.submitOp(r, port.Op{Kind: port.OpDigest, Queue: queueMemory, Pages: pages})
