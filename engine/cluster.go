@@ -47,8 +47,10 @@ type Cluster struct {
 	actors   []port.Stepper
 	routers  map[string]wire.Addr
 	pools    []*kv.Pool
-	now      wire.Tick
-	steps    int
+	// books are the allocators of pages and slots: each remembers the first release that cannot be.
+	books []interface{ Err() error }
+	now   wire.Tick
+	steps int
 }
 
 // New validates the configuration and builds everything it names. Close releases the memory.
@@ -149,7 +151,7 @@ func (c *Cluster) addPrefill(m config.Model, addr, decodeAddr, routerAddr wire.A
 	c.addNode(prefill.New(prefill.Config{
 		Addr: addr, Decode: decodeAddr, Router: routerAddr, Worker: m.Prefill, Guards: m.Guards,
 		RecordDigests: m.RecordDigests, Admission: seams.Admission, Allocator: seams.Allocator,
-		Slots: kv.NewSlots(m.Prefill.MetadataSlots), Pool: seams.Pool, RecordBase: recordBase,
+		Slots: c.newSlots(m.Prefill), Pool: seams.Pool, RecordBase: recordBase,
 	}), seams)
 	return nil
 }
@@ -163,7 +165,7 @@ func (c *Cluster) addDecode(m config.Model, addr, prefillAddr, routerAddr wire.A
 	c.addNode(decode.New(decode.Config{
 		Addr: addr, Prefill: prefillAddr, Router: routerAddr, Worker: m.Decode, Guards: m.Guards,
 		RecordDigests: m.RecordDigests, Admission: seams.Admission, Allocator: seams.Allocator,
-		Slots: kv.NewSlots(m.Decode.MetadataSlots), Pool: seams.Pool, RecordBase: recordBase,
+		Slots: c.newSlots(m.Decode), Pool: seams.Pool, RecordBase: recordBase,
 	}), seams)
 	return nil
 }
@@ -199,10 +201,19 @@ func (c *Cluster) seams(addr wire.Addr, w config.Worker, queues int) (port.Seams
 		Queues: queues, Record: c.record,
 	})
 	c.actors = append(c.actors, device)
+	allocator := kv.NewAllocator(w.AllocatorOrder, layout.Pages)
+	c.books = append(c.books, allocator)
 	return port.Seams{
 		Addr: addr, Link: c.net.End(addr), Device: device, Memory: c.registry, Admission: kv.NewLimits(w),
-		Allocator: kv.NewAllocator(w.AllocatorOrder, layout.Pages), Pool: layout,
+		Allocator: allocator, Pool: layout,
 	}, base + 1, nil
+}
+
+// newSlots makes the metadata slots of one worker; what they have to say of impossible releases is asked at rest.
+func (c *Cluster) newSlots(w config.Worker) *kv.Slots {
+	slots := kv.NewSlots(w.MetadataSlots)
+	c.books = append(c.books, slots)
+	return slots
 }
 
 func (c *Cluster) newPool(layout port.Layout) (*kv.Pool, error) {

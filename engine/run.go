@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/port"
@@ -38,13 +38,8 @@ const ProgressSteps = 1 << 14
 type Rest struct {
 	Steps int
 	Tick  wire.Tick
-}
-
-// StuckError says that a run reached its step bound before it came to rest.
-type StuckError struct{ Steps int }
-
-func (e StuckError) Error() string {
-	return fmt.Sprintf("the run did not come to rest in %d steps: something keeps moving without getting done", e.Steps)
+	// Stuck says that the run reached its step bound before it came to rest: something keeps moving without getting done.
+	Stuck bool
 }
 
 // Run steps the cluster until nothing can move: then Idle may release something, then time jumps to the next timer, and
@@ -71,8 +66,7 @@ func (c *Cluster) Run(r Run) (Rest, error) {
 			if c.fireTimer() {
 				continue
 			}
-			c.quiesce()
-			return Rest{Steps: c.steps, Tick: c.now}, nil
+			return Rest{Steps: c.steps, Tick: c.now}, c.quiesce()
 		}
 		if r.Between != nil && r.Between() {
 			c.wakeAll()
@@ -83,8 +77,7 @@ func (c *Cluster) Run(r Run) (Rest, error) {
 			r.Progress(c.steps)
 		}
 	}
-	c.quiesce()
-	return Rest{Steps: c.steps, Tick: c.now}, StuckError{Steps: c.steps}
+	return Rest{Steps: c.steps, Tick: c.now, Stuck: true}, c.quiesce()
 }
 
 // wakeAll gives every worker a turn: something outside them changed what they may be able to do, such as pages that came
@@ -107,10 +100,16 @@ func (c *Cluster) fireTimer() bool {
 	return next > 0
 }
 
-func (c *Cluster) quiesce() {
+// quiesce has every worker say what it still holds. A release of what was not held is an error of the engine itself.
+func (c *Cluster) quiesce() error {
 	for _, n := range c.nodes {
 		c.record(&event.Event{Kind: event.WorkerQuiesced, Source: n.worker.Addr(), Holdings: n.worker.Held()})
 	}
+	var errs []error
+	for _, book := range c.books {
+		errs = append(errs, book.Err())
+	}
+	return errors.Join(errs...)
 }
 
 // scheduler picks one enabled step among the actors, rotated from the one that moved last.

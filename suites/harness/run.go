@@ -172,10 +172,7 @@ func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error)
 	r.answers += client.answers
 	r.result.Rest.Steps += rest.Steps
 	r.result.Rest.Tick += rest.Tick
-	var stuck engine.StuckError
-	if errors.As(err, &stuck) {
-		return nil // the journal shows it: requests without an answer, workers that still hold something
-	}
+	r.result.Rest.Stuck = r.result.Rest.Stuck || rest.Stuck
 	return err
 }
 
