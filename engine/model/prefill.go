@@ -19,15 +19,17 @@ func (m *Model) Prefill(kv KV, pages []wire.Page, first int, tokens []wire.Token
 }
 
 // gatherFrom is the first position from which on layer 0 is a gather for the count positions from first on: where the
-// window holds no row with a wrong key. Rows of the chunk itself are right once they are written, unless the page
-// table names one page twice within a window's reach, so that a row is overwritten before it is read.
+// window holds no row with a wrong key. Rows of the chunk itself are right once they are written, unless one overwrites
+// another within the window. Two rows share memory only if a table names a page twice and they are a multiple of the
+// page size apart, and of those only 16 is less than the window.
 func (m *Model) gatherFrom(kv *KV, pages []wire.Page, first, count int) int {
 	low := max(0, first-windowTokens+1)
-	ordinals := pages[low/kv.PageSize : (first+count+kv.PageSize-1)/kv.PageSize]
-	for i := 1; i < len(ordinals); i++ {
-		if ordinals[i] == ordinals[i-1] ||
-			kv.PageSize < windowTokens && i >= 2 && ordinals[i] == ordinals[i-2] {
-			return first + count
+	if kv.PageSize < windowTokens {
+		ordinals := pages[low/kv.PageSize : (first+count+kv.PageSize-1)/kv.PageSize]
+		for i := 1; i < len(ordinals); i++ {
+			if ordinals[i] == ordinals[i-1] {
+				return first + count
+			}
 		}
 	}
 	if wrong := m.lastWrongKey(kv, pages, low, first-1); wrong >= 0 {
