@@ -58,7 +58,8 @@ func printFaults(c *cobra.Command, list []faultDescription, whole bool) error {
 		if err != nil {
 			return fmt.Errorf("fault %s: %w", f.Name, err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n", f.Name, wordwrap.WrapString(f.Summary, 100), example)
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n",
+			f.Name, wordwrap.WrapString(f.Summary, 100), example)
 	}
 	return nil
 }

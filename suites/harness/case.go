@@ -79,7 +79,8 @@ func CaseOf(h journal.Header) (Case, error) {
 		return Case{}, fmt.Errorf("the journal is of target %q: only runs of the embedded engine can be made again", h.Target)
 	}
 	if h.Corpus.Version != corpus.Version {
-		return Case{}, fmt.Errorf("the journal's prompts are of corpus version %d, this build makes version %d: use the build that wrote it (commit %s)",
+		return Case{}, fmt.Errorf("the journal's prompts are of corpus version %d, this build makes version %d: "+
+			"use the build that wrote it (commit %s)",
 			h.Corpus.Version, corpus.Version, h.Commit)
 	}
 	c := Case{

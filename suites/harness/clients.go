@@ -30,7 +30,6 @@ type clients struct {
 	arrived []wire.Message
 	tickets wire.Tickets
 	polled  [16]wire.Message
-	prompt  []wire.Token
 	answers int
 }
 
@@ -143,7 +142,8 @@ func spans(list []corpus.Span) []event.Span {
 	return out
 }
 
-// checkTrace finds what a valid trace asks for and the run could not carry out: a model nobody serves, an abort upon an event that does not exist.
+// checkTrace finds what a valid trace asks for and the run could not carry out: a model nobody serves, an abort upon an
+// event that does not exist.
 func checkTrace(t traffic.Trace, routers func(model string) (wire.Addr, bool)) error {
 	for _, r := range t.Requests {
 		if _, ok := routers(r.Model); !ok {

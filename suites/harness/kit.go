@@ -29,8 +29,9 @@ const corporaMax = 64
 func NewKit() *Kit {
 	tables, vocabulary := code.New(), code.NewVocabulary()
 	return &Kit{
-		Tables: tables, Vocabulary: vocabulary, corpus: corpus.New(vocabulary, 0), Model: model.New(tables), Reference: reference.New(tables),
-		corpora: map[uint64]*corpus.Corpus{},
+		Tables: tables, Vocabulary: vocabulary, corpus: corpus.New(vocabulary, 0), Model: model.New(tables),
+		Reference: reference.New(tables),
+		corpora:   map[uint64]*corpus.Corpus{},
 	}
 }
 

@@ -97,6 +97,7 @@ func heaviestFirst(cases []incidents.Case) []int {
 				tokens += r.PromptTokens * (r.MaxNewTokens + prefillWeight)
 			case incidents.Leak, incidents.Garbage:
 				tokens += r.PromptTokens * r.MaxNewTokens
+			case incidents.Rejected, incidents.TimedOut, incidents.Failed: // next to nothing is computed
 			}
 		}
 		return tokens

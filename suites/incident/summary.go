@@ -123,6 +123,7 @@ func (v *Variant) add(kit *harness.Kit, r *check.RequestResult, expected inciden
 		v.Garbage++
 	case check.Leak:
 		v.addLeak(kit, r)
+	case check.Shortened, check.Aborted, check.Lost, check.Stale: // in no variant: compare names them
 	}
 }
 
