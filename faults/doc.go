@@ -4,16 +4,20 @@
 // seams anyway and does not know that faults exist: the engine hands each worker's seams to Injector.Wrap once, before
 // it builds the worker, and no file of the engine imports this package.
 //
-//	plan.go       a plan: which faults, in which order, with which numbers; its JSON form
-//	target.go     what every fault may say: whom it is aimed at, when it is armed, how often it acts
-//	catalog.go    the faults there are, in order
-//	injector.go   one plan in one run: wrapping, journal events in, actions out
-//	instance.go   one fault in one run: its state, its budget, its evidence
-//	lifecycle.go  planned, armed, fired, recovered
-//	tap.go        the moves over a port: edit, hold, answer early, swallow, and those made of them
-//	link.go       the same moves over a link
-//	withhold.go   an allocator that keeps pages back
-//	ledger.go     who holds which pages, learnt from journal events
+//	plan.go          a plan: which faults, in which order, with which numbers; its JSON form
+//	target.go        what every fault may say: whom it is aimed at, when it is armed, how often it acts
+//	catalog.go       the faults there are, in order
+//	injector.go      one plan in one run: wrapping, journal events in, actions out
+//	instance.go      one fault in one run: its state, its budget, its evidence
+//	lifecycle.go     planned, armed, fired, recovered
+//	tap.go           the moves over a port: edit, hold, answer early, swallow, and those made of them
+//	tap_answers.go   the tap's other half: answers, and releases
+//	shapes.go        what a tap must know of writes and of device operations
+//	link.go          the same moves over a link
+//	lost_message.go  what the faults that lose a message share
+//	withhold.go      an allocator that keeps pages back
+//	ledger.go        who holds which pages, learnt from journal events
+//	reuse_window.go  the window of late writes: the commit of a page's next owner
 //
 // and one file for each fault, with its test beside it.
 //
@@ -21,7 +25,8 @@
 //
 // A fault acts on its own call: at Submit, Cancel, Poll, Send, Reserve. A journal event may arm it or release what it
 // holds, but only between turns: Observe queues, Between acts. There is no clock, no goroutine and no sleep here, so a
-// stepped run with faults replays as exactly as one without.
+// stepped run with faults replays as exactly as one without. Whoever steps the engine calls Between after each step and
+// Idle when nothing can move, and gives every worker a turn when either says that it did something.
 //
 // A hold keeps back everything that names the held operation in After (on a link, everything behind it on its channel)
 // and is deaf to Cancel. A held operation whose Cancel is answered is a different lie: drained-lie.
@@ -41,5 +46,7 @@
 //     (unless that is what it breaks), and releases what it held.
 //  3. Add one line to Catalog, and its spelling to the table in plan_test.go.
 //
-// State belongs in the closures that install makes, never in the struct: one plan serves many runs.
+// State belongs in the closures that install makes, never in the struct: one plan serves many runs. Nothing handed to
+// Submit may be kept or changed in place: the slices are the worker's. A tap keeps copies of what it holds; an edit makes
+// its own.
 package faults

@@ -29,6 +29,22 @@ func TestDrainedLieAnswersTheCancelAndLandsLater(t *testing.T) {
 	b.Expect(b.events(event.HoldReleased)).To(ConsistOf(HaveField("Reason", ContainSubstring("committed page 31"))))
 }
 
+// It proves that a bounded lie is over when its write has landed, not when it was told.
+func TestABoundedLieEndsWithItsLanding(t *testing.T) {
+	b := newBench(t, &DrainedLie{Target: Request(target), When: When{Count: 1}})
+	b.reserve(decode, target, 30, 31)
+	writes := b.transfer(target, 2)
+	b.prefill.Transport.Cancel(writes[0].Ticket)
+	b.Expect(b.injector.Status()[0].State).To(Equal(Fired))
+	b.injector.Idle()
+	b.settle()
+	b.expectFired(2)
+	b.Expect(b.injector.Status()[0].State).To(Equal(Recovered))
+	b.expectOneAnswerEach(writes[:1], port.Cancelled)
+	b.expectOneAnswerEach(writes[1:4], port.OK)
+	b.expectOneAnswerEach(writes[4:5], port.Cancelled) // the stamp, ordered behind what the worker believes cancelled
+}
+
 // It proves that without a Cancel there is no lie, only a late write.
 func TestDrainedLieNeedsACancel(t *testing.T) {
 	b := newBench(t, &DrainedLie{Target: Request(target)})

@@ -46,6 +46,16 @@ func TestTheFlagIsLostAtOneStage(t *testing.T) {
 	}
 }
 
+// It proves that a prompt to be shortened stays one when the refusal beside it is lost.
+func TestTheShorteningIsAnotherEffect(t *testing.T) {
+	b := newBench(t, &DroppedRejectionFlag{Target: Request(target), Stage: wire.AtWaiting})
+	seams := port.Seams{Addr: prefill, Admission: refusing{at: wire.AtIntake}}
+	b.injector.Wrap(&seams)
+	pending := port.Verdict{Refused: true, TruncateTo: 7, Reason: "too long"}
+	v := seams.Admission.At(wire.AtWaiting, port.Request{Room: roomOf(target)}, pending)
+	b.Expect(v).To(Equal(port.Verdict{TruncateTo: 7}))
+}
+
 // It proves that without a refusal the fault is called, and does not fire.
 func TestWithoutARefusalThereIsNoFlagToLose(t *testing.T) {
 	b := newBench(t, &DroppedRejectionFlag{Target: Request(target), Stage: wire.AtWaiting})

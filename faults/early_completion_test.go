@@ -25,6 +25,7 @@ func TestEarlyCompletionGoesAheadOfItsPages(t *testing.T) {
 	b.settle()
 	b.Expect(b.landed(target)).To(Equal([]string{"record"}))
 	b.say(event.Event{Kind: event.RequestFinished, Source: prefill, Room: roomOf(target)})
+	b.settle()
 	b.Expect(b.landed(target)).To(HaveLen(1))
 	b.say(event.Event{Kind: event.RequestFinished, Source: decode, Room: roomOf(target)})
 	b.settle()

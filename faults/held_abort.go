@@ -45,5 +45,5 @@ func (f *HeldAbort) standsAt(homes []wire.Role, worker wire.Addr) bool {
 
 func (f *HeldAbort) install(i *instance, seams *port.Seams) {
 	installLinkTap(i, seams, linkMoves{match: sends[wire.Abort](wire.Prefill.String()), hold: true})
-	i.releaseOn(f.ReleaseOn.orElse(Trigger{Event: event.TransferSent, By: wire.Prefill.String()}))
+	i.releaseOn(f.ReleaseOn.orElse(Trigger{Event: event.TransferSent}))
 }

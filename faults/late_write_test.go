@@ -58,6 +58,9 @@ func TestLateWriteWaitsForAPageOfItsOwn(t *testing.T) {
 	b.settle()
 	b.expectOneAnswerEach(writes, port.OK)
 	b.Expect(b.injector.Status()[0].ReleasedBy).To(Equal(ReasonIdle))
+	b.reserve(decode, other, 30)
+	b.injector.Observe(&event.Event{Kind: event.TransferCommitted, Source: decode, Room: roomOf(other)})
+	b.Expect(b.injector.Between()).To(BeFalse(), "nothing is held that its window could let go")
 }
 
 // It proves that the target's own commit is not the window, and that a window of the plan's own takes its place.

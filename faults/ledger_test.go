@@ -41,6 +41,15 @@ func TestLedgerFollowsReservations(t *testing.T) {
 	g.Expect([]any{page, ok}).To(Equal([]any{wire.Page(1), true}))
 }
 
+// It proves that a room which reserves again holds the new pages only.
+func TestLedgerReplacesAReservation(t *testing.T) {
+	g := NewWithT(t)
+	l := &ledger{}
+	l.observe(&event.Event{Kind: event.PagesReserved, Source: decode, Room: 7, Pages: []wire.Page{1}})
+	l.observe(&event.Event{Kind: event.PagesReserved, Source: decode, Room: 7, Pages: []wire.Page{2}})
+	g.Expect(l.pagesOf(wire.Decode, 7)).To(Equal([]wire.Page{2}))
+}
+
 // It proves that the past is forgotten, oldest first, and what is held is not.
 func TestLedgerForgets(t *testing.T) {
 	g := NewWithT(t)

@@ -32,6 +32,7 @@ func TestMessagesAreLost(t *testing.T) {
 		},
 		{"registration of prefill", &LostRegistration{}, prefill, decode, "peer-up"},
 		{"and with every peer", &LostRegistration{}, prefill, router, "peer-up"},
+		{"whatever request is named", &LostRegistration{Target: Request(target)}, prefill, decode, "peer-up"},
 		{"unless one is named", &LostRegistration{To: "decode"}, prefill, router, ""},
 		{"registration of decode", &LostRegistration{Target: Target{Role: "decode"}}, decode, prefill, "peer-up"},
 		{"acknowledgement", &LostAbortAck{Target: Request(target)}, prefill, decode, "abort-ack"},

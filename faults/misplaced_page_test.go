@@ -5,6 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
 )
@@ -65,4 +66,22 @@ func TestAPageLandsInTheWrongPlace(t *testing.T) {
 			b.expectFired(c.fired)
 		})
 	}
+}
+
+// It proves that all buffers of the page go to one place, even if that changes hands between them.
+func TestAMisplacedPageStaysTogether(t *testing.T) {
+	b := newBench(t, &MisplacedPage{Target: Request(target), To: ToOtherRoom})
+	b.reserve(decode, other, 50)
+	b.reserve(decode, target, 30)
+	for buffer := wire.K0; buffer <= wire.V1; buffer++ {
+		b.prefill.Transport.Submit(b.page(target, buffer, 0, 1))
+		b.say(event.Event{Kind: event.PagesReleased, Source: decode, Room: roomOf(other)})
+		b.reserve(decode, other, 60+wire.Page(buffer))
+	}
+	b.settle()
+	var got []string
+	for _, w := range b.transport.landed {
+		got = append(got, pageOf(w, 0))
+	}
+	b.Expect(got).To(Equal([]string{"K0 ordinal 0 at 50", "V0 ordinal 0 at 50", "K1 ordinal 0 at 50", "V1 ordinal 0 at 50"}))
 }

@@ -76,3 +76,28 @@ func TestNothingForeignNothingOverwritten(t *testing.T) {
 	b.expectOneAnswerEach(writes, port.OK)
 	b.expectFired(0)
 }
+
+// It proves that a write that did not land is not written over, and that one page serves for all buffers.
+func TestOnlyWhatLandedIsOverwritten(t *testing.T) {
+	b := newBench(t, &OverwrittenPage{Target: Request(target)})
+	b.reserve(prefill, other, 40)
+	b.reserve(prefill, target, 10)
+	gone := b.page(target, wire.K0, 0, 1)
+	b.prefill.Transport.Submit(gone)
+	b.prefill.Transport.Cancel(gone.Ticket)
+	b.settle()
+	b.expectOneAnswerEach([]port.Write{gone}, port.Cancelled)
+	b.Expect(b.transport.landed).To(BeEmpty())
+	for buffer := wire.V0; buffer <= wire.V1; buffer++ {
+		b.prefill.Transport.Submit(b.page(target, buffer, 0, 1))
+		b.settle()
+		b.reserve(prefill, other, 50+wire.Page(buffer))
+	}
+	b.Expect(b.transport.landed).To(HaveLen(6))
+	for n, w := range b.transport.landed {
+		if n%2 == 1 {
+			b.Expect(w.Src).To(Equal([]wire.Span{prefillPool.Span(w.Buffer, 40, 0)}))
+		}
+	}
+	b.expectFired(3)
+}

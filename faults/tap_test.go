@@ -135,6 +135,16 @@ func TestHoldReleasedAtOnceHasNotFired(t *testing.T) {
 	b.expectOneAnswerEach([]port.Write{held}, port.OK)
 }
 
+// It proves that to be deaf is to fire: nothing else has happened, but a Cancel had no answer.
+func TestBeingDeafIsAFiring(t *testing.T) {
+	b := newBench(t, &probe{Target: Request(target), moves: moves[port.Write, port.WriteDone]{match: k0, hold: true}})
+	held := b.page(target, wire.K0, 0, 2)
+	b.prefill.Transport.Submit(held)
+	b.prefill.Transport.Cancel(held.Ticket)
+	b.injector.Idle()
+	b.expectFired(1)
+}
+
 // It proves that an early answer is the only one, and that with ordering stripped what names the held operation goes
 // ahead of it, while what is held with it keeps its place.
 func TestEarlyAnswerOfAHeldOperation(t *testing.T) {
@@ -153,6 +163,7 @@ func TestEarlyAnswerOfAHeldOperation(t *testing.T) {
 	b.expectOneAnswerEach([]port.Write{data, stamp, record}, port.OK)
 	b.prefill.Transport.Cancel(data.Ticket) // answered: nothing to cancel any more
 	b.injector.Idle()
+	b.prefill.Transport.Cancel(data.Ticket) // nor now that it is under way
 	b.settle()
 	b.Expect(b.transport.landed[1:]).To(Equal([]port.Write{data, stamp}), "they land in the end, in their own order")
 	b.expectOneAnswerEach([]port.Write{data, stamp, record}, port.OK)
@@ -296,6 +307,21 @@ func TestAnAnswerCanBeEditedAlone(t *testing.T) {
 	page := prefillPool.BufferBytes(wire.K0)
 	b.Expect([]int64{out[0].ClaimedBytes, out[1].ClaimedBytes}).To(Equal([]int64{2 * page, page}))
 	b.expectFired(1)
+}
+
+// It proves that where an edit changed nothing, neither is the answer edited.
+func TestAnUnchangedOperationKeepsItsAnswer(t *testing.T) {
+	boast := func(_ port.Write, d port.WriteDone) (port.WriteDone, string, string) {
+		return port.WriteDone{Ticket: d.Ticket}, "true", "false"
+	}
+	b := newBench(t, &probe{moves: moves[port.Write, port.WriteDone]{match: k0, edit: keepFirst, editDone: boast}})
+	w := b.page(target, wire.K0, 0, 1)
+	b.prefill.Transport.Submit(w)
+	b.transport.land()
+	var out [4]port.WriteDone
+	b.Expect(b.prefill.Transport.Poll(out[:])).To(Equal(1))
+	b.Expect(out[0].ClaimedBytes).To(Equal(writeBytes(w)))
+	b.expectFired(0)
 }
 
 // It proves that what the inner port refuses has not fired: a stray write to a revoked region changes nothing.
