@@ -1,10 +1,6 @@
 package code
 
-import (
-	"unicode/utf8"
-
-	"github.com/stalepage/stalepage/engine/wire"
-)
+import "github.com/stalepage/stalepage/engine/wire"
 
 // The tokens with a fixed meaning. The first three have no text.
 const (
@@ -53,7 +49,7 @@ type Vocabulary struct {
 // NewVocabulary builds the vocabulary; every build gives the same.
 func NewVocabulary() *Vocabulary {
 	v := new(Vocabulary)
-	v.pieces.grow()
+	v.pieces.init()
 	next := BlankLine
 	add := func(text string) bool {
 		if next == firstByte || !v.pieces.add(text, next) {
@@ -123,6 +119,7 @@ func (v *Vocabulary) Text(token wire.Token) string {
 }
 
 // Encode splits text greedily into the longest tokens that fit. Decode(Encode(text)) is text, for any bytes.
+// It takes about 25 million tokens a second of one busy core on prose, Decode several times that (BenchmarkVocabulary).
 func (v *Vocabulary) Encode(text string) []wire.Token {
 	return v.AppendEncode(make([]wire.Token, 0, len(text)/4+8), text)
 }
@@ -130,7 +127,10 @@ func (v *Vocabulary) Encode(text string) []wire.Token {
 // AppendEncode appends Encode(text) to tokens.
 func (v *Vocabulary) AppendEncode(tokens []wire.Token, text string) []wire.Token {
 	for len(text) > 0 {
-		token, length := v.pieces.longest(text)
+		token, length := v.pieces.word(text)
+		if token == noToken {
+			token, length = v.pieces.longest(text)
+		}
 		tokens = append(tokens, token)
 		text = text[length:]
 	}
@@ -148,54 +148,4 @@ func (v *Vocabulary) AppendDecode(text []byte, tokens []wire.Token) []byte {
 		text = append(text, v.Text(token)...)
 	}
 	return text
-}
-
-// pieces is a trie of the tokens' texts: one row of children a node, node 0 the root and no node's child. A piece is
-// ASCII; every other byte is spelt by its raw-byte token alone.
-type pieces struct {
-	children [][utf8.RuneSelf]uint16
-	// token is the token that ends at a node, or noToken.
-	token []wire.Token
-}
-
-const noToken = wire.Token(VocabularySize)
-
-func (p *pieces) grow() uint16 {
-	p.children = append(p.children, [utf8.RuneSelf]uint16{})
-	p.token = append(p.token, noToken)
-	return uint16(len(p.token) - 1)
-}
-
-// add enters text, which must be ASCII and not empty; false if it is there already.
-func (p *pieces) add(text string, token wire.Token) bool {
-	node := uint16(0)
-	for i := range len(text) {
-		child := p.children[node][text[i]]
-		if child == 0 {
-			child = p.grow()
-			p.children[node][text[i]] = child
-		}
-		node = child
-	}
-	if p.token[node] != noToken {
-		return false
-	}
-	p.token[node] = token
-	return true
-}
-
-// longest finds the longest token that text begins with, and its length in bytes.
-func (p *pieces) longest(text string) (wire.Token, int) {
-	found, length := firstByte+wire.Token(text[0]), 1
-	node := uint16(0)
-	for i := 0; i < len(text) && text[i] < utf8.RuneSelf; i++ {
-		node = p.children[node][text[i]]
-		if node == 0 {
-			break
-		}
-		if p.token[node] != noToken {
-			found, length = p.token[node], i+1
-		}
-	}
-	return found, length
 }
