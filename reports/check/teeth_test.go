@@ -71,6 +71,13 @@ var requestTeeth = []tooth{
 		corrupt: func(s *scene, p []*party) { s.drop(event.ResponseReceived, roomIs(p[1])) },
 	},
 	{
+		name: "no answer yet", check: "liveness", verdict: Unknown, text: "may have come later",
+		corrupt: func(s *scene, p []*party) {
+			s.drop(event.ResponseReceived, roomIs(p[1]))
+			s.run.Incomplete = "cut short"
+		},
+	},
+	{
 		name: "two answers", check: "liveness", verdict: Fail, text: "was answered 2 times",
 		corrupt: func(s *scene, p []*party) { s.add(*s.first(event.ResponseReceived, roomIs(p[1]))) },
 	},
