@@ -38,7 +38,7 @@ func (s Summary) Print(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "As recorded: %s. Huge pages: %s.\n", s.Verdict, s.hugePages())
 	for _, v := range s.Variants {
-		if v.Journal != "" {
+		if v.Journal != "" && v.JournalError == "" {
 			fmt.Fprintf(&b, "%s: stalepage check %s; stalepage replay %s\n", v.Name, v.Journal, v.Journal)
 		}
 	}

@@ -164,7 +164,8 @@ func runVariant(kit *harness.Kit, c incidents.Case, o Options) (Variant, error) 
 	v.HoldTicksMax = holds.longest
 	v.WallSeconds = time.Since(start).Seconds()
 	if result.JournalError != nil {
-		v.Notes = append(v.Notes, result.JournalError.Error())
+		v.JournalError = result.JournalError.Error()
+		v.Notes = append(v.Notes, v.JournalError)
 		v.Verdict = max(v.Verdict, check.Unknown)
 	}
 	if options.Journal != "" && result.JournalError == nil {

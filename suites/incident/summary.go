@@ -58,7 +58,9 @@ type Variant struct {
 	// HoldTicksMax is the longest that decode held a reservation of the incident, in ticks.
 	HoldTicksMax int64   `json:"hold_ticks_max"`
 	WallSeconds  float64 `json:"wall_seconds"`
-	Journal      string  `json:"journal,omitempty"`
+	// Journal is the path of the variant's journal; JournalError says why it is not complete.
+	Journal      string `json:"journal,omitempty"`
+	JournalError string `json:"journal_error,omitempty"`
 	// HugePages says whether the pools are in huge pages: "yes", "refused", or "not asked for".
 	HugePages string `json:"huge_pages"`
 	// Command makes this variant again.
