@@ -20,7 +20,7 @@ func TestFastPathsEqualTheFormulae(t *testing.T) {
 	for _, pageSize := range pageSizes {
 		for _, kind := range spoils {
 			t.Run(fmt.Sprintf("%d/%s", pageSize, kind), func(t *testing.T) {
-				for seed := range uint64(6) {
+				for seed := range uint64(4) {
 					compareWithFormulae(t, rand.New(rand.NewPCG(seed, uint64(pageSize))), pageSize, kind)
 				}
 			})
@@ -39,13 +39,13 @@ func compareWithFormulae(t *testing.T, random *rand.Rand, pageSize int, kind str
 	if random.IntN(4) == 0 { // a table that names a page twice, next to itself or further off
 		pages[random.IntN(len(pages))] = pages[random.IntN(len(pages))]
 	}
-	first, count := random.IntN(200), 1+random.IntN(150)
+	first, count := random.IntN(200), 1+random.IntN(70)
 	prompt := repeat(random, count)
 	prefilled := clonePool(original)
 	all[0].PrefillDense(prefilled, pages, first, prompt)
 	var answer []port.Sampled
 	decoded := clonePool(prefilled)
-	for position := first + count; position < first+count+4; position++ {
+	for position := first + count; position < first+count+3; position++ {
 		sampled := all[0].SampleDense(decoded, pages, position-1)
 		all[0].PrefillDense(decoded, pages, position, []wire.Token{sampled.Token})
 		answer = append(answer, sampled)

@@ -76,7 +76,7 @@ func TestPageMaximaAreExact(t *testing.T) {
 	for _, pageRows := range []int{16, 32, 64, 128} {
 		for name := range fills {
 			t.Run(fmt.Sprintf("%d/%s", pageRows, name), func(t *testing.T) {
-				for count := range 40 {
+				for _, count := range []int{0, 1, 2, 3, 4, 5, 9, 30} {
 					comparePageMaxima(t, random, pageRows, count, name)
 				}
 			})
