@@ -50,7 +50,8 @@ func (*StaleMetadataSlot) Doc() string {
 		"or it lands in another slot (to_slot); its completion says OK. Decode then takes the first output token " +
 		"of the slot's former owner. With the room kept, decode's own look at the slot is satisfied. Public: " +
 		"sglang 17259 (a slot freed twice), uccl 903, llama.cpp 28056, mistral.rs 1026. Stopped by comparing the " +
-		"slot's room (nothing kept), by the claimed length (room kept), and else by nothing but clearing slots. " +
+		"slot's room (nothing kept), by the claimed length (room kept), and in every form by coverage, which digests " +
+		"the record too. " +
 		"Seen by the exact answer at its first token."
 }
 

@@ -112,6 +112,11 @@ func (w *Worker) refuse(r *request, pages int) string {
 			w.trip(r, guard.Coverage, reason, group*wire.DigestGroupPages)
 			return reason
 		}
+		if r.proof.record.Sum() != r.sent.Record {
+			reason := fmt.Sprintf("metadata slot %d holds another record than prefill sent", r.slot)
+			w.trip(r, guard.Coverage, reason, -1)
+			return reason
+		}
 	}
 	return ""
 }

@@ -61,6 +61,8 @@ func TestGuardsAtCommit(t *testing.T) {
 		{"one digest differs", arrival{digests: []uint64{11, 12, 13, 15}}, guard.All &^ guard.Coverage, ""},
 		{"no digest was sent", arrival{sent: func(s *wire.Sent) { s.Digests = [4][]uint64{} }}, guard.Coverage, "coverage"},
 		{"too many digests", arrival{sent: func(s *wire.Sent) { s.Digests[2] = []uint64{13, 0} }}, guard.Coverage, "coverage"},
+		{"another first token", arrival{record: func(r *port.Record) { r.First++ }}, guard.Coverage, "coverage"},
+		{"another first token", arrival{record: func(r *port.Record) { r.First++ }}, guard.All &^ guard.Coverage, ""},
 		{"a page less", arrival{sent: func(s *wire.Sent) { s.Pages-- }}, guard.ClaimedLength, "claimed-length"},
 		{"a byte less", arrival{sent: func(s *wire.Sent) { s.Bytes-- }}, guard.ClaimedLength, "claimed-length"},
 		{"a token more", arrival{record: func(r *port.Record) { r.Tokens++ }}, guard.ClaimedLength, "claimed-length"},

@@ -112,7 +112,7 @@ func TestDecodeStepsAreBatched(t *testing.T) {
 	r := newRig(t, guard.None, func(c *Config) { c.Worker.MaxRunningRequests = 2 })
 	for room := wire.Room(1); room <= 3; room++ {
 		r.submit(room, 5, 3)
-		r.receive(prefillAddr, room, r.claim(5))
+		r.receive(prefillAddr, room, r.claimOf(room, 5))
 	}
 	load := func() {
 		o := r.takeOp(port.OpLoad)

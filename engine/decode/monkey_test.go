@@ -126,9 +126,9 @@ func (m *monkey) reply() {
 		var body wire.Body
 		switch sent := message.Body.(type) {
 		case wire.Reserved:
-			body = m.claim(len(sent.Pages) * pageSize)
+			body = m.claimOf(message.Room, len(sent.Pages)*pageSize)
 			if tokens := len(m.worker.requests[message.Room].prompt); m.random.IntN(5) > 0 && tokens > 0 {
-				body = m.claim(tokens)
+				body = m.claimOf(message.Room, tokens)
 			}
 		case wire.Abort:
 			body = wire.AbortAck{Drained: m.random.IntN(3) > 0}

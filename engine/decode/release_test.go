@@ -134,7 +134,7 @@ func TestAddressGenerations(t *testing.T) {
 			}
 			r.Expect(r.count(event.PagesQuarantined)).To(Equal(1))
 		} else {
-			r.receive(prefillAddr, room, r.claim(20))
+			r.receive(prefillAddr, room, r.claimOf(room, 20))
 			r.settle(port.OK)
 		}
 		r.Expect(r.granted).To(BeEmpty())

@@ -130,13 +130,20 @@ func promptOf(tokens int) []wire.Token {
 	return prompt
 }
 
-// claim is what prefill says of a whole transfer of so many tokens.
-func (r *rig) claim(tokens int) wire.Sent {
+// record is what prefill leaves in the metadata slot of a room with so many tokens.
+func record(room wire.Room, tokens int) port.Record {
+	return port.Record{Room: room, Tokens: tokens, First: 42}
+}
+
+// claim is what prefill says of a whole transfer of so many tokens to room 7.
+func (r *rig) claim(tokens int) wire.Sent { return r.claimOf(7, tokens) }
+
+func (r *rig) claimOf(room wire.Room, tokens int) wire.Sent {
 	layout := r.worker.config.Pool
 	pages := layout.PagesFor(tokens)
 	return wire.Sent{
 		Pages: pages, Tokens: tokens, Bytes: int64(pages) * layout.PageBytes(r.worker.config.Guards.Has(guard.PageStamp)),
-		Digests: [wire.KVBuffers][]uint64{{11}, {12}, {13}, {14}},
+		Digests: [wire.KVBuffers][]uint64{{11}, {12}, {13}, {14}}, Record: record(room, tokens).Sum(),
 	}
 }
 
@@ -172,7 +179,7 @@ func (r *rig) opDone(o port.Op, status port.Status) port.OpDone {
 		d.Digests = []uint64{11, 12, 13, 14}
 	case port.OpLoad:
 		request := r.worker.requests[o.Room]
-		d.Data = port.Record{Room: o.Room, Tokens: len(request.prompt), First: 42}.Bytes()
+		d.Data = record(o.Room, len(request.prompt)).Bytes()
 	default:
 	}
 	return d
@@ -188,7 +195,7 @@ func (r *rig) settle(status port.Status) {
 // commit brings a request of so many tokens to its first decode step.
 func (r *rig) commit(room wire.Room, tokens, maxNewTokens int) {
 	r.submit(room, tokens, maxNewTokens)
-	r.receive(prefillAddr, room, r.claim(tokens))
+	r.receive(prefillAddr, room, r.claimOf(room, tokens))
 	for r.worker.requests[room].state == verifying {
 		r.answerOp(port.OK)
 	}

@@ -48,7 +48,7 @@ func TestSlotsAreReused(t *testing.T) {
 	}
 	for room := wire.Room(1); room <= 3; room++ {
 		r.Expect(r.reservations()).To(HaveLen(int(room)))
-		r.receive(prefillAddr, room, r.claim(5))
+		r.receive(prefillAddr, room, r.claimOf(room, 5))
 		r.settle(port.OK)
 		r.expectStatus(room, 200)
 	}

@@ -28,7 +28,8 @@ const (
 	// ClaimedLength: decode compares the length that prefill claims with what it reserved (upstream's form:
 	// the number comes from the sender).
 	ClaimedLength
-	// Coverage: decode digests what lies in its pages at commit and compares with the sender's digest, per page group.
+	// Coverage: decode digests what lies in its pages at commit and compares with the sender's digest, per page group;
+	// likewise the metadata record.
 	Coverage
 	// PageStamp: each page carries (room, ordinal, generation), checked at commit and within each read.
 	PageStamp

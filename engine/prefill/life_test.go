@@ -70,6 +70,7 @@ func TestLifeOfARequest(t *testing.T) {
 	r.Expect(r.take(decodeAddr)).To(Equal([]wire.Body{wire.Sent{
 		Pages: 5, Bytes: 5 * layout.PageBytes(true), Tokens: tokens,
 		Digests: [wire.KVBuffers][]uint64{{3000}, {6000}, {9000}, {12000}},
+		Record:  port.Record{Room: 7, Tokens: tokens, First: 42}.Sum(),
 	}}))
 	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpScrub}))
 	r.Expect(r.has(event.PagesReleased)).To(BeFalse(), "not before they are zeros")

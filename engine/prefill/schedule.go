@@ -129,7 +129,7 @@ func (w *Worker) chunkDone(r *request) {
 	r.stored = true
 	w.submitOp(r, port.Op{
 		Kind: port.OpStore, Span: port.RecordSpan(w.config.RecordBase, r.slot, 0),
-		Data: port.Record{Room: r.room, Tokens: len(r.prompt), First: r.first}.Bytes(),
+		Data: r.record().Bytes(),
 	})
 }
 

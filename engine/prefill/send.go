@@ -44,6 +44,11 @@ func (w *Worker) peerPool() port.Layout {
 	}
 }
 
+// record is what decode is to find in the metadata slot.
+func (r *request) record() port.Record {
+	return port.Record{Room: r.room, Tokens: len(r.prompt), First: r.first}
+}
+
 // postRecord posts the metadata record behind every write of the room that is still outstanding.
 func (w *Worker) postRecord(r *request) {
 	r.state = inflight
@@ -109,6 +114,9 @@ func (w *Worker) complete(r *request) {
 		return
 	}
 	sent := wire.Sent{Pages: r.posted, Bytes: r.claimedBytes, Tokens: len(r.prompt), Digests: r.digests}
+	if w.config.RecordDigests || w.config.Guards.Has(guard.Coverage) {
+		sent.Record = r.record().Sum()
+	}
 	w.desk.Event(event.Event{
 		Kind: event.TransferSent, Room: r.room, Count: sent.Pages, Bytes: sent.Bytes, Tokens: sent.Tokens,
 		Digests: sent.Digests,

@@ -46,6 +46,8 @@ type (
 		Tokens int
 		// Digests has, per KV buffer (K0 to V1), one order-independent sum per DigestGroupPages ordinals.
 		Digests [KVBuffers][]uint64
+		// Record is the sum of the metadata record; 0 where nothing is digested.
+		Record uint64
 	}
 	// Refused tells a peer, or the router, that the request is over and why.
 	Refused struct {
