@@ -25,9 +25,10 @@ type tooth struct {
 
 // teeth bite on requests 2 (tenant 3, 130 tokens, nine pages) and 3 (tenant 4), which run side by side.
 func teeth() []tooth {
-	return slices.Concat(requestTeeth(), pageTeeth(), drawTeeth(), faultTeeth())
+	return slices.Concat(requestTeeth(), pageTeeth(), drawTeeth(), endTeeth())
 }
 
+// requestTeeth are for the checks that look at requests and their answers.
 func requestTeeth() []tooth {
 	return []tooth{
 		{
@@ -95,20 +96,6 @@ func requestTeeth() []tooth {
 					p.room(2))
 			},
 		},
-		{
-			check: "quiesce", name: "one page not given back", verdict: check.Fail,
-			corrupt: func(p *plant) string {
-				p.find(event.WorkerQuiesced, by(wire.Decode)).Holdings.PagesFree--
-				return "decode/0#1 still holds 1 of 16 pages, 0 of 4 metadata slots"
-			},
-		},
-		{
-			check: "quiesce", name: "one operation without its end", verdict: check.Fail,
-			corrupt: func(p *plant) string {
-				p.find(event.WorkerQuiesced, by(wire.Prefill)).Holdings.Outstanding++
-				return "prefill/0#1 still holds 0 of 16 pages, 0 of 4 metadata slots, 0 requests and 1 operations"
-			},
-		},
 	}
 }
 
@@ -123,6 +110,7 @@ func canaryOf(p *plant, tenant int) int {
 	return found[0].Place
 }
 
+// pageTeeth are for the checks that look at who holds a page, and what lies in it.
 func pageTeeth() []tooth {
 	return []tooth{
 		{
@@ -203,6 +191,7 @@ func pageTeeth() []tooth {
 	}
 }
 
+// drawTeeth are for the check that looks at where each token was drawn from.
 func drawTeeth() []tooth {
 	return []tooth{
 		{
@@ -227,8 +216,23 @@ func drawTeeth() []tooth {
 	}
 }
 
-func faultTeeth() []tooth {
+// endTeeth are for the checks that look at what is left when the run is over, and at faults.
+func endTeeth() []tooth {
 	return []tooth{
+		{
+			check: "quiesce", name: "one page not given back", verdict: check.Fail,
+			corrupt: func(p *plant) string {
+				p.find(event.WorkerQuiesced, by(wire.Decode)).Holdings.PagesFree--
+				return "decode/0#1 still holds 1 of 16 pages, 0 of 4 metadata slots"
+			},
+		},
+		{
+			check: "quiesce", name: "one operation without its end", verdict: check.Fail,
+			corrupt: func(p *plant) string {
+				p.find(event.WorkerQuiesced, by(wire.Prefill)).Holdings.Outstanding++
+				return "prefill/0#1 still holds 0 of 16 pages, 0 of 4 metadata slots, 0 requests and 1 operations"
+			},
+		},
 		{
 			check: "fault-fired", name: "the firing removed", verdict: check.Unknown,
 			corrupt: func(p *plant) string {
@@ -257,14 +261,20 @@ func faultTeeth() []tooth {
 	}
 }
 
-var _ = Describe("every check", func() {
-	list := teeth()
-	for _, name := range check.Checks() {
-		if !slices.ContainsFunc(list, func(t tooth) bool { return t.check == name }) {
-			panic(fmt.Sprintf("check %s has no row in teeth: plant a corruption that it must find", name))
+// teethOf lists the rows of a check. Where the tree of specs is built, a check without one ends the suite.
+func teethOf(name string) (list []tooth) {
+	for _, t := range teeth() {
+		if t.check == name {
+			list = append(list, t)
 		}
 	}
+	if len(list) == 0 {
+		panic(fmt.Sprintf("check %s has no row in teeth: plant a corruption that it must find", name))
+	}
+	return list
+}
 
+var _ = Describe("every check", func() {
 	It("is silent on a clean run, having looked at something", func() {
 		report := clean().judge()
 		Expect(report.Verdict).To(Equal(check.Pass))
@@ -277,22 +287,27 @@ var _ = Describe("every check", func() {
 		Expect(outcomesOf(report)).To(Equal(allCorrect))
 	})
 
-	for _, t := range list {
-		It(t.check+" finds "+t.name, func() {
-			p := clean()
-			words := t.corrupt(p)
-			report := p.judge()
-			var blind []string
-			for _, r := range report.Results {
-				if r.Check == t.check {
-					Expect(r.Verdict).To(Equal(t.verdict), r.Check)
-					expectWords(append(findingsOf(r), r.NotChecked), words)
-				} else if (r.Verdict != check.Pass) != slices.Contains(t.also, r.Check) {
-					blind = append(blind, fmt.Sprintf("%s: %s: %s %s", r.Check, r.Verdict, r.Findings.First.Text, r.NotChecked))
-				}
-			}
-			Expect(blind).To(BeEmpty(), "checks that see it and should not, or should and do not")
-			Expect(report.Verdict).To(BeNumerically(">=", t.verdict))
-		})
+	for _, name := range check.Checks() {
+		for _, t := range teethOf(name) {
+			It(name+" finds "+t.name, t.bite)
+		}
 	}
 })
+
+// bite is the spec of one tooth.
+func (t tooth) bite() {
+	p := clean()
+	words := t.corrupt(p)
+	report := p.judge()
+	var blind []string
+	for _, r := range report.Results {
+		if r.Check == t.check {
+			Expect(r.Verdict).To(Equal(t.verdict), r.Check)
+			expectWords(append(findingsOf(r), r.NotChecked), words)
+		} else if (r.Verdict != check.Pass) != slices.Contains(t.also, r.Check) {
+			blind = append(blind, fmt.Sprintf("%s: %s: %s %s", r.Check, r.Verdict, r.Findings.First.Text, r.NotChecked))
+		}
+	}
+	Expect(blind).To(BeEmpty(), "checks that see it and should not, or should and do not")
+	Expect(report.Verdict).To(BeNumerically(">=", t.verdict))
+}

@@ -4,7 +4,7 @@
 //
 //	checks_test.go    one corruption at a time in the events of a real run, as small as it can be made
 //	coverage_test.go  a page overwritten after its Done, two pages swapped: guard and check see both, by the bytes
-//	faults_test.go    each fault of the catalogue at its target, and aimed at nobody
+//	faults_test.go    each fault of the catalogue at its target, and aimed at nobody; its rows are in cells_test.go
 //	alone_test.go     the built command on the journal alone; owners are derived, never read
 //	unknown_test.go   what proves nothing is unknown: never pass
 //

@@ -51,10 +51,12 @@ type where = func(*event.Event) bool
 func buffer(b wire.Buffer) where { return func(e *event.Event) bool { return e.Buffer == b } }
 func first(n int) where          { return func(e *event.Event) bool { return e.First == n } }
 func by(role wire.Role) where    { return func(e *event.Event) bool { return e.Source.Role == role } }
+
 func (p *plant) of(n int) where {
 	room := p.room(n)
 	return func(e *event.Event) bool { return e.Room == room }
 }
+
 func (p *plant) room(n int) (room wire.Room) {
 	GinkgoHelper()
 	for i := range p.events {
