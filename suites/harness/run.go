@@ -89,6 +89,10 @@ func (s *Session) Run(c Case, o Options) (Result, error) {
 	runErr := r.run(c, plan)
 	r.recorder.Flush()
 	result.Report = s.examiner.Report()
+	if file != nil && runErr != nil {
+		// Whoever reads a journal believes that its run was made. An older one of the name is left as it was.
+		return result, errors.Join(runErr, file.Discard())
+	}
 	if file != nil {
 		result.JournalError = file.Close(journal.End{Steps: int64(result.Rest.Steps), Tick: result.Rest.Tick})
 	}
@@ -180,7 +184,7 @@ func (r *runner) clients(c Case, cluster *engine.Cluster, incarnation uint16, fi
 	addr := wire.Addr{Role: wire.Client, Incarnation: incarnation}
 	client := &clients{
 		addr: addr, link: cluster.Link(addr), routers: cluster.Router, corpus: r.kit.Corpus(c.Seed), seed: c.Seed,
-		trace: c.Schedule.Trace, next: first, end: end, open: map[wire.Room]*exchange{},
+		trace: c.Schedule.Trace, omit: c.Schedule.Omit, next: first, end: end, open: map[wire.Room]*exchange{},
 		tickets: wire.NewTickets(addr),
 		record: func(e *event.Event) {
 			e.Tick = cluster.Now()
