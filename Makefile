@@ -3,6 +3,8 @@
 GO ?= go
 # The seed of `make schedules` and the journal of `make replay`.
 SEED ?= 1
+# How many seeds `make schedules` runs, from SEED on.
+COUNT ?= 1000
 RUN ?=
 # How long each fuzz target is tried.
 FUZZ_TIME ?= 10s
@@ -67,8 +69,8 @@ teeth: ## Prove that every check and every fault can turn red.
 	$(GO) test -v ./suites/teeth
 
 .PHONY: schedules
-schedules: ## Run a thousand seeded schedules, each twice: make schedules SEED=7.
-	$(GO) test ./suites/schedules -seed=$(SEED)
+schedules: ## Run COUNT (1000) seeded schedules, each twice, from SEED on: make schedules SEED=7 COUNT=1.
+	$(GO) test ./suites/schedules -timeout 0 -seed=$(SEED) -seeds=$(COUNT)
 
 .PHONY: fuzz
 fuzz: ## Try every fuzz target for FUZZ_TIME (10s).

@@ -33,6 +33,9 @@ type Case struct {
 // Schedule is what is sent and in which order things happen: with the seed and the configuration, all of a run.
 type Schedule struct {
 	Trace traffic.Trace `json:"trace"`
+	// Omit lists requests of the trace that are not sent, by index, ascending. The others keep their places, and with
+	// them their rooms: what a smaller case leaves out changes nothing else.
+	Omit []int `json:"omit,omitempty"`
 	// FreshPools gives every request a cluster of its own, with newly mapped pools: the requests run one after another.
 	FreshPools bool `json:"fresh_pools,omitempty"`
 	// StepsMax bounds the run; 0 is the engine's default.
@@ -105,6 +108,12 @@ func (c Case) validate() (faults.Plan, error) {
 				i, d.Step, d.Choice)
 		}
 		step = d.Step
+	}
+	for i, request := range c.Schedule.Omit {
+		if request < 0 || request >= len(c.Schedule.Trace.Requests) || i > 0 && request <= c.Schedule.Omit[i-1] {
+			return faults.Plan{}, fmt.Errorf("schedule.omit[%d]: %d: want indices of the %d requests, ascending",
+				i, request, len(c.Schedule.Trace.Requests))
+		}
 	}
 	plan, planErr := c.plan()
 	return plan, errors.Join(planErr, c.Schedule.Trace.Validate(), c.Cluster.Validate())

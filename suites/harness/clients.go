@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/port"
@@ -21,6 +22,7 @@ type clients struct {
 	corpus  *corpus.Corpus
 	seed    uint64
 	trace   traffic.Trace
+	omit    []int // indices of requests that are not sent, ascending
 
 	next    int // the first request not sent yet
 	end     int // one past the last request to send
@@ -54,10 +56,18 @@ func (c *clients) Enabled() int {
 }
 
 func (c *clients) maySend() bool {
+	for c.next < c.end && c.omitted(c.next) {
+		c.next++
+	}
 	if c.next == c.end || len(c.open) >= c.trace.Concurrency {
 		return false
 	}
 	return len(c.open) == 0 || c.trace.Requests[c.next].Phase == c.phase
+}
+
+func (c *clients) omitted(request int) bool {
+	_, found := slices.BinarySearch(c.omit, request)
+	return found
 }
 
 // Step does the i-th of them.
