@@ -47,11 +47,19 @@ func newFaultsCommand() *cobra.Command {
 	return command
 }
 
+// The width of what is printed, and of the names in it.
+const (
+	columns     = 100
+	nameColumns = 24
+)
+
 func printFaults(c *cobra.Command, list []faultDescription, whole bool) error {
 	for _, f := range list {
 		if !whole {
 			summary, _, _ := strings.Cut(f.Summary, ". ")
-			fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n", f.Name, strings.TrimSuffix(summary, "."))
+			lines := wordwrap.WrapString(strings.TrimSuffix(summary, "."), columns-nameColumns)
+			indent := "\n" + strings.Repeat(" ", nameColumns)
+			fmt.Fprintf(c.OutOrStdout(), "%-*s%s\n", nameColumns, f.Name, strings.ReplaceAll(lines, "\n", indent))
 			continue
 		}
 		example, err := json.Marshal(f.Example)
@@ -59,7 +67,7 @@ func printFaults(c *cobra.Command, list []faultDescription, whole bool) error {
 			return fmt.Errorf("fault %s: %w", f.Name, err)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n",
-			f.Name, wordwrap.WrapString(f.Summary, 100), example)
+			f.Name, wordwrap.WrapString(f.Summary, columns), example)
 	}
 	return nil
 }

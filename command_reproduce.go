@@ -56,6 +56,9 @@ func reproduce(c *cobra.Command, o incident.Options, asJSON bool) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
+	if o.Parallel < 1 {
+		return fmt.Errorf("--parallel %d: want 1 or more", o.Parallel)
+	}
 	if o.Folder != "" {
 		if err := os.MkdirAll(o.Folder, 0o755); err != nil {
 			return unknownError{fmt.Errorf("--out: %w", err)}
@@ -97,7 +100,7 @@ func listIncidents(c *cobra.Command) error {
 			if len(v.Scales) > 0 {
 				only = " (scale " + strings.Join(v.Scales, ", ") + " only)"
 			}
-			fmt.Fprintf(c.OutOrStdout(), "    %-28s %s%s\n", v.Name, v.Summary, only)
+			fmt.Fprintf(c.OutOrStdout(), "    %-33s %s%s\n", v.Name, v.Summary, only)
 		}
 	}
 	return nil

@@ -85,16 +85,31 @@ const ownersMax = 8
 
 // print spells the leak out, stretch by stretch, with whose text it is.
 func (l *Leak) print(b *bytes.Buffer, v Variant) {
-	fmt.Fprintf(b, "The first of %d leaks of %s: request %d of tenant %d, %d prompt tokens, was answered\n\n    %s\n\n",
-		v.Leaked, v.Name, l.Request, l.Tenant, l.PromptTokens, indented(l.Text))
+	which := "The only leak"
+	if v.Leaked > 1 {
+		which = fmt.Sprintf("The first of %d leaks", v.Leaked)
+	}
+	fmt.Fprintf(b, "%s of %s: request %d of tenant %d, %d prompt tokens, was answered\n\n    %s\n\n", which, v.Name, l.Request,
+		l.Tenant, l.PromptTokens, indented(l.Text))
 	for i, o := range l.Owners {
 		if i == ownersMax {
 			fmt.Fprintf(b, "    and %d more stretches\n", len(l.Owners)-ownersMax)
 			break
 		}
-		fmt.Fprintf(b, "    tokens %d to %d are tenant %d's: request %d, prompt tokens %d to %d, read from page %d",
-			o.Output, o.Output+o.Count-1, o.Tenant, o.Request, o.First, o.First+o.Count-1, o.Page)
-		fmt.Fprintf(b, " (written at event %d, read at event %d)\n", o.Written, o.Read)
+		verb := "are"
+		if o.Count == 1 {
+			verb = "is"
+		}
+		fmt.Fprintf(b, "    %s %s tenant %d's: request %d, prompt %s, read from page %d (written at event %d, read at event %d)\n",
+			stretch(o.Output, o.Count), verb, o.Tenant, o.Request, stretch(o.First, o.Count), o.Page, o.Written, o.Read)
 	}
 	b.WriteString("\n")
+}
+
+// stretch names count tokens from first on.
+func stretch(first, count int) string {
+	if count == 1 {
+		return fmt.Sprintf("token %d", first)
+	}
+	return fmt.Sprintf("tokens %d to %d", first, first+count-1)
 }
