@@ -68,6 +68,10 @@ func printFaults(c *cobra.Command, list []faultDescription, whole bool) error {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s\n\nIn a plan:\n\n    {\"faults\": [%s]}\n",
 			f.Name, wordwrap.WrapString(f.Summary, columns), example)
+		// A fault may need to be told what no default can say.
+		if err := (faults.Plan{Faults: []faults.Spec{f.Example}}).Validate(); err != nil {
+			fmt.Fprintf(c.OutOrStdout(), "\nwith more to say: %v\n", err)
+		}
 	}
 	return nil
 }
