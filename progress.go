@@ -16,7 +16,9 @@ import (
 type progress struct {
 	out      io.Writer
 	terminal bool
-	start    time.Time
+	// columns is how wide the terminal is: a line that it breaks in two could not be rewritten.
+	columns int
+	start   time.Time
 
 	lock   sync.Mutex
 	runs   []*runProgress
@@ -38,10 +40,18 @@ const (
 	progressLog      = 15 * time.Second
 )
 
+// terminalColumns is the width of a terminal that does not say how wide it is.
+const terminalColumns = 80
+
 func newProgress(out io.Writer) *progress {
-	file, ok := out.(*os.File)
-	now := time.Now()
-	return &progress{out: out, terminal: ok && term.IsTerminal(int(file.Fd())), start: now}
+	p := &progress{out: out, start: time.Now(), columns: terminalColumns}
+	if file, ok := out.(*os.File); ok {
+		p.terminal = term.IsTerminal(int(file.Fd()))
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 1 {
+			p.columns = columns
+		}
+	}
+	return p
 }
 
 // Of returns the function that one run of so many answers reports to; total 0 is not known.
@@ -83,6 +93,7 @@ func (p *progress) show() {
 		fmt.Fprintln(p.out, line)
 		return
 	}
+	line = line[:min(len(line), p.columns-1)]
 	fmt.Fprintf(p.out, "\r%-*s", p.width, line)
 	p.width = len(line)
 }
