@@ -175,3 +175,24 @@ var _ = DescribeTable("by hand", func(prefill, decode, prompt int, guards guard.
 	Entry("the same, guarded", 139, 256, 132, guard.All, check.Rejected),
 	Entry("eight pages of eight", 139, 256, 128, guard.None, check.Correct),
 )
+
+// A router that cancels on prefill's error takes prefill's word and does not wait for decode's: then a refusal that is
+// acted on reaches the client, told to the peer or not. One that is only remembered reaches nobody.
+var _ = DescribeTable("where the router cancels on prefill's error",
+	func(prefill config.Worker, prompt int, guards guard.Set, outcome check.Outcome, words string) {
+		m := model(config.Disaggregated, guards, prefill, worker(512, 256))
+		m.Router.Mode = config.CancelOnPrefillError
+		got, _ := ask(caseOf(m, prompt))
+		Expect(got.Outcome).To(Equal(outcome))
+		Expect(got.Reason).To(ContainSubstring(words))
+	},
+	Entry("acted on at the door", worker(512, 128), 122, guard.DoorRefusal, check.Rejected,
+		"the prompt has 122 tokens; this worker takes fewer than 122 (max_req_input_len)"),
+	Entry("acted on at a queue", worker(512, 128), 122, guard.HonourRefusal, check.Rejected,
+		"the prompt has 122 tokens; this worker takes fewer than 122 (max_req_input_len)"),
+	Entry("above the context", worker(100, 256), 101, guard.None, check.Rejected,
+		"the prompt has 101 tokens, more than the model's context length of 100"),
+	Entry("more pages than the pool has", worker(512, 139), 132, guard.None, check.Rejected,
+		"the prompt needs 9 pages of a pool of 8"),
+	Entry("remembered, and acted on by nobody", worker(512, 128), 122, guard.None, check.Leak, "length"),
+)
