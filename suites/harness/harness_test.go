@@ -61,7 +61,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 // Goal: the same case gives the same journal, byte for byte, whoever makes the run: a fresh kit, or a session that has
-// made another run before.
+// made another run before, and failed to make a third.
 func TestSameCaseSameBytes(t *testing.T) {
 	g := NewWithT(t)
 	c := small(t)
@@ -74,6 +74,10 @@ func TestSameCaseSameBytes(t *testing.T) {
 	other.Seed, other.Plan = 10, nil
 	_, err := session.Run(other, harness.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
+	broken := small(t)
+	broken.Schedule.Trace.Requests[3].Model = "large"
+	_, err = session.Run(broken, harness.Options{})
+	g.Expect(err).To(HaveOccurred())
 	third := filepath.Join(t.TempDir(), "run"+journal.Extension)
 	_, err = session.Run(c, harness.Options{Journal: third})
 	g.Expect(err).NotTo(HaveOccurred())
