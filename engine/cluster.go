@@ -26,6 +26,8 @@ type Options struct {
 	// Scratch is what the devices of the cluster sample in; nil gives it one of its own. Clusters that are never run at
 	// once may share one.
 	Scratch *model.Scratch
+	// Parts, if set, are used in place of new ones.
+	Parts *Parts
 	// Wrap may put something else at any seam of a worker, once, before the worker is built.
 	Wrap func(*port.Seams)
 	// Record hears everything that happens, in order. The event is the caller's only during the call.
@@ -64,8 +66,12 @@ func New(c config.Cluster, options Options) (*Cluster, error) {
 	if options.Scratch == nil {
 		options.Scratch = &model.Scratch{}
 	}
+	if options.Parts == nil {
+		options.Parts = &Parts{}
+	}
+	options.Parts.begin()
 	cluster := &Cluster{
-		options: options, registry: &kv.Registry{}, net: memory.NewNet(), routers: map[string]wire.Addr{},
+		options: options, registry: &kv.Registry{}, net: options.Parts.net, routers: map[string]wire.Addr{},
 	}
 	cluster.actors = append(cluster.actors, cluster.net)
 	for i, m := range c.Models {
@@ -120,7 +126,8 @@ func (c *Cluster) addModel(index uint8, m config.Model) error {
 	at := func(role wire.Role) wire.Addr {
 		return wire.Addr{Role: role, Index: index, Incarnation: c.options.Incarnation}
 	}
-	routerConfig := router.Config{Addr: at(wire.Router), Router: m.Router, Guards: m.Guards}
+	routerConfig := router.Config{
+		Desk: c.options.Parts.desk(), Addr: at(wire.Router), Router: m.Router, Guards: m.Guards}
 	c.routers[m.Name] = routerConfig.Addr
 	if m.Mode == config.Colocated {
 		routerConfig.Workers = []wire.Addr{at(wire.Colocated)}
@@ -144,13 +151,13 @@ func (c *Cluster) addPrefill(m config.Model, addr, decodeAddr, routerAddr wire.A
 	if err != nil {
 		return err
 	}
-	transport := memory.NewTransport(memory.Config{Addr: addr, Registry: c.registry, Record: c.record})
+	transport := c.options.Parts.transport(memory.Config{Addr: addr, Registry: c.registry, Record: c.record})
 	c.actors = append(c.actors, transport)
 	seams.Transport = transport
 	c.wrap(&seams)
 	c.addNode(prefill.New(prefill.Config{
 		Addr: addr, Decode: decodeAddr, Router: routerAddr, Worker: m.Prefill, Guards: m.Guards,
-		RecordDigests: m.RecordDigests, Admission: seams.Admission, Allocator: seams.Allocator,
+		RecordDigests: m.RecordDigests, Admission: seams.Admission, Desk: c.options.Parts.desk(), Allocator: seams.Allocator,
 		Slots: c.newSlots(m.Prefill), Pool: seams.Pool, RecordBase: recordBase,
 	}), seams)
 	return nil
@@ -164,7 +171,7 @@ func (c *Cluster) addDecode(m config.Model, addr, prefillAddr, routerAddr wire.A
 	c.wrap(&seams)
 	c.addNode(decode.New(decode.Config{
 		Addr: addr, Prefill: prefillAddr, Router: routerAddr, Worker: m.Decode, Guards: m.Guards,
-		RecordDigests: m.RecordDigests, Admission: seams.Admission, Allocator: seams.Allocator,
+		RecordDigests: m.RecordDigests, Admission: seams.Admission, Desk: c.options.Parts.desk(), Allocator: seams.Allocator,
 		Slots: c.newSlots(m.Decode), Pool: seams.Pool, RecordBase: recordBase,
 	}), seams)
 	return nil
@@ -177,7 +184,7 @@ func (c *Cluster) addColocated(m config.Model, addr, routerAddr wire.Addr) error
 	}
 	c.wrap(&seams)
 	c.addNode(colocated.New(colocated.Config{
-		Addr: addr, Router: routerAddr, Worker: m.Prefill, Guards: m.Guards, Admission: seams.Admission,
+		Addr: addr, Router: routerAddr, Worker: m.Prefill, Guards: m.Guards, Admission: seams.Admission, Desk: c.options.Parts.desk(),
 		Allocator: seams.Allocator, Pool: seams.Pool,
 	}), seams)
 	return nil
@@ -196,7 +203,7 @@ func (c *Cluster) seams(addr wire.Addr, w config.Worker, queues int) (port.Seams
 	if err := errors.Join(c.registry.RegisterPool(addr, pool), c.registry.Register(base+1, addr, records)); err != nil {
 		return port.Seams{}, 0, err
 	}
-	device := host.New(host.Config{
+	device := c.options.Parts.device(host.Config{
 		Addr: addr, Pool: pool, Registry: c.registry, Model: c.options.Model, Scratch: c.options.Scratch,
 		Queues: queues, Record: c.record,
 	})
@@ -232,7 +239,7 @@ func (c *Cluster) wrap(s *port.Seams) {
 }
 
 func (c *Cluster) addNode(w port.Worker, s port.Seams) {
-	n := &node{cluster: c, worker: w, seams: s, due: true}
+	n := c.options.Parts.node(c, w, s)
 	c.nodes = append(c.nodes, n)
 	c.actors = append(c.actors, n)
 }

@@ -34,6 +34,8 @@ type Config struct {
 	Admission    port.Admission
 	Allocator    port.Allocator
 	Pool         port.Layout
+	// Desk is memory to write effects on; nil is memory of its own.
+	Desk *turn.Memory
 }
 
 type request struct {
@@ -67,7 +69,7 @@ type Worker struct {
 // New returns a co-located worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, desk: turn.New(c.Addr), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
+		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
 	}
 }
 

@@ -54,6 +54,8 @@ type Config struct {
 	Slots                 port.Slots
 	Pool                  port.Layout
 	RecordBase            uint16
+	// Desk is memory to write effects on; nil is memory of its own.
+	Desk *turn.Memory
 }
 
 // request is decode's own view of a request; prefill has another.
@@ -103,7 +105,7 @@ type Worker struct {
 // New returns a decode worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, desk: turn.New(c.Addr), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
+		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
 	}
 }
 

@@ -14,7 +14,8 @@ type Turn struct {
 }
 
 // Effects is all that a worker does. The runner applies the fields in this order, so that an event stands in the
-// journal before whatever the effects cause. The slices are the worker's and are overwritten by its next Step.
+// journal before whatever the effects cause. The slices, and the spans of writes, are the worker's and are overwritten by
+// its next Step: who keeps any of it copies it.
 type Effects struct {
 	Events       []event.Event
 	Revoke       []wire.Region

@@ -49,6 +49,8 @@ type Config struct {
 	Slots                port.Slots
 	Pool                 port.Layout
 	RecordBase           uint16
+	// Desk is memory to write effects on; nil is memory of its own.
+	Desk *turn.Memory
 }
 
 // request is prefill's own view of a request; decode has another.
@@ -106,7 +108,7 @@ type Worker struct {
 // New returns a prefill worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, desk: turn.New(c.Addr), requests: map[wire.Room]*request{},
+		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
 		operations: map[wire.Ticket]*request{}, transfers: map[wire.Ticket]outgoing{},
 	}
 }

@@ -1,6 +1,7 @@
 package prefill
 
 import (
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -96,7 +97,10 @@ func (r *rig) turn(t port.Turn) {
 	r.cancelOps = append(r.cancelOps, e.CancelOps...)
 	r.cancelWrites = append(r.cancelWrites, e.CancelWrites...)
 	r.ops = append(r.ops, e.Ops...)
-	r.writes = append(r.writes, e.Writes...)
+	for _, w := range e.Writes { // who takes a write copies its spans: they are the worker's, for a turn
+		w.Src, w.Dst = slices.Clone(w.Src), slices.Clone(w.Dst)
+		r.writes = append(r.writes, w)
+	}
 	r.sent = append(r.sent, e.Send...)
 }
 

@@ -27,7 +27,7 @@ func (w *Worker) postPages(r *request, upTo int) {
 }
 
 func (w *Worker) postBuffer(r *request, write port.Write, first, upTo int) {
-	spans := make([]wire.Span, 2*(upTo-first))
+	spans := w.desk.Spans(2 * (upTo - first))
 	write.Src, write.Dst = spans[:upTo-first], spans[upTo-first:]
 	for i := range write.Src {
 		write.Src[i] = w.config.Pool.Span(write.Buffer, r.pages[first+i], 0)

@@ -20,6 +20,8 @@ type Config struct {
 	Workers []wire.Addr
 	Router  config.Router
 	Guards  guard.Set
+	// Desk is memory to write effects on; nil is memory of its own.
+	Desk *turn.Memory
 }
 
 // Worker is the router as a port.Worker.
@@ -42,7 +44,7 @@ type exchange struct {
 
 // New returns a router that has seen nothing yet.
 func New(c Config) *Worker {
-	return &Worker{config: c, desk: turn.New(c.Addr), rooms: map[wire.Room]exchange{}}
+	return &Worker{config: c, desk: turn.New(c.Addr, c.Desk), rooms: map[wire.Room]exchange{}}
 }
 
 // Addr is the router's address.

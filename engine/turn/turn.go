@@ -13,11 +13,22 @@ type Desk struct {
 	addr    wire.Addr
 	tickets wire.Tickets
 	now     wire.Tick
-	effects port.Effects
+	*Memory
 }
 
-// New returns the desk of the worker at addr.
-func New(addr wire.Addr) Desk { return Desk{addr: addr, tickets: wire.NewTickets(addr)} }
+// Memory is what a desk writes on. It may serve one desk after another: nothing of what was written outlives a turn.
+type Memory struct {
+	effects port.Effects
+	spans   []wire.Span
+}
+
+// New returns the desk of the worker at addr, over memory that no other desk uses any more; nil is memory of its own.
+func New(addr wire.Addr, memory *Memory) Desk {
+	if memory == nil {
+		memory = &Memory{}
+	}
+	return Desk{addr: addr, tickets: wire.NewTickets(addr), Memory: memory}
+}
 
 // Addr is the worker's address.
 func (d *Desk) Addr() wire.Addr { return d.addr }
@@ -29,6 +40,7 @@ func (d *Desk) Now() wire.Tick { return d.now }
 func (d *Desk) Begin(now wire.Tick) {
 	e := &d.effects
 	d.now = now
+	d.spans = d.spans[:0]
 	*e = port.Effects{
 		Events: e.Events[:0], Revoke: e.Revoke[:0], CancelWrites: e.CancelWrites[:0], CancelOps: e.CancelOps[:0],
 		Grant: e.Grant[:0], Ops: e.Ops[:0], Writes: e.Writes[:0], Send: e.Send[:0],
@@ -63,6 +75,22 @@ func (d *Desk) Write(w port.Write) wire.Ticket {
 	d.effects.Writes = append(d.effects.Writes, w)
 	return w.Ticket
 }
+
+// Spans returns n zero spans for a write of this turn: who takes a write copies them, as it copies the rest of Effects.
+func (d *Desk) Spans(n int) []wire.Span {
+	start := len(d.spans)
+	if cap(d.spans)-start < n {
+		// What was handed out before stays where it is.
+		d.spans, start = make([]wire.Span, 0, max(2*cap(d.spans), n, spansMin)), 0
+	}
+	d.spans = d.spans[:start+n]
+	out := d.spans[start : start+n : start+n]
+	clear(out)
+	return out
+}
+
+// spansMin is the least room for spans: a chunk of some pages, five buffers, both sides.
+const spansMin = 64
 
 // CancelOp and CancelWrite ask for an operation to end early; its Done still comes.
 func (d *Desk) CancelOp(t wire.Ticket) { d.effects.CancelOps = append(d.effects.CancelOps, t) }

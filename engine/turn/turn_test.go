@@ -17,7 +17,7 @@ var here = wire.Addr{Role: wire.Decode, Index: 2, Incarnation: 3}
 // What is asked for in one turn is all there is in its effects, and the next turn begins with none of it.
 func TestDeskCollectsOneTurn(t *testing.T) {
 	g := NewWithT(t)
-	d := New(here)
+	d := New(here, nil)
 	there := wire.Addr{Role: wire.Prefill, Incarnation: 1}
 	for turn := range wire.Tick(3) {
 		d.Begin(turn)
@@ -53,7 +53,7 @@ func TestDeskCollectsOneTurn(t *testing.T) {
 // Of several wishes to be woken the earliest counts.
 func TestWakeByTheEarliest(t *testing.T) {
 	g := NewWithT(t)
-	d := New(here)
+	d := New(here, nil)
 	d.Begin(10)
 	for _, at := range []wire.Tick{30, 20, 40} {
 		d.WakeBy(at)
@@ -67,7 +67,7 @@ func TestWakeByTheEarliest(t *testing.T) {
 
 // A turn of the same size as the one before allocates nothing.
 func TestDeskKeepsItsMemory(t *testing.T) {
-	d := New(here)
+	d := New(here, nil)
 	turn := func() {
 		d.Begin(1)
 		for range 10 {

@@ -98,6 +98,24 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// A used explorer, with all the memory that former runs have grown, makes the run that a new one makes.
+func TestReuse(t *testing.T) {
+	g := NewWithT(t)
+	kit := harness.NewKit()
+	used := NewExplorer(kit)
+	used.Hash = true
+	for seed, s := range Scenarios() {
+		choice := Choice{Scenario: s, Guards: guard.All &^ guard.Set(seed), Shapes: true}
+		fresh := NewExplorer(kit)
+		fresh.Hash = true
+		want, err := fresh.Draw(uint64(seed), choice)
+		g.Expect(err).NotTo(HaveOccurred())
+		got, err := used.Draw(uint64(seed), choice)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(got).To(Equal(want), s.Name)
+	}
+}
+
 // Results come in the order of the seeds, whoever computed them, and an error is the first by seed.
 func TestMany(t *testing.T) {
 	g := NewWithT(t)

@@ -95,28 +95,27 @@ func CaseOf(h journal.Header) (Case, error) {
 	if err := decoder.Decode(&c.Schedule); err != nil {
 		return Case{}, fmt.Errorf("the journal's schedule: %w", err)
 	}
-	_, err := c.validate()
-	return c, err
+	_, planErr := c.plan()
+	return c, errors.Join(planErr, c.validate())
 }
 
-// validate judges everything but whether the configuration serves what the trace asks for, and reads the plan.
-func (c Case) validate() (faults.Plan, error) {
+// validate judges everything but the plan, and whether the configuration serves what the trace asks for.
+func (c Case) validate() error {
 	step := -1
 	for i, d := range c.Schedule.Deviations {
 		if d.Step <= step || d.Choice < 0 {
-			return faults.Plan{}, fmt.Errorf("schedule.deviations[%d]: step %d, choice %d: steps must rise and choices be 0 or more",
+			return fmt.Errorf("schedule.deviations[%d]: step %d, choice %d: steps must rise and choices be 0 or more",
 				i, d.Step, d.Choice)
 		}
 		step = d.Step
 	}
 	for i, request := range c.Schedule.Omit {
 		if request < 0 || request >= len(c.Schedule.Trace.Requests) || i > 0 && request <= c.Schedule.Omit[i-1] {
-			return faults.Plan{}, fmt.Errorf("schedule.omit[%d]: %d: want indices of the %d requests, ascending",
+			return fmt.Errorf("schedule.omit[%d]: %d: want indices of the %d requests, ascending",
 				i, request, len(c.Schedule.Trace.Requests))
 		}
 	}
-	plan, planErr := c.plan()
-	return plan, errors.Join(planErr, c.Schedule.Trace.Validate(), c.Cluster.Validate())
+	return errors.Join(c.Schedule.Trace.Validate(), c.Cluster.Validate())
 }
 
 func (c Case) plan() (faults.Plan, error) {

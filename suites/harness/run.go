@@ -52,10 +52,46 @@ type Session struct {
 	examiner *check.Examiner
 	slabs    slabs
 	scratch  model.Scratch
+	parts    engine.Parts
+	recorder *journal.Recorder
+	// sinks and observers are those of the run in the making: the recorder has one of each, which passes events on.
+	sinks, observers []journal.Sink
+	plans            map[string]faults.Plan
 }
 
+// plansMax bounds how many plans a session remembers: those of an exploration come again and again.
+const plansMax = 4096
+
 // NewSession returns a session over a kit.
-func NewSession(kit *Kit) *Session { return &Session{kit: kit, examiner: check.NewExaminer()} }
+func NewSession(kit *Kit) *Session {
+	s := &Session{kit: kit, examiner: check.NewExaminer(), plans: map[string]faults.Plan{}}
+	s.recorder = journal.NewRecorder(s.examiner.Observe, func(e *event.Event) {
+		for _, sink := range s.sinks {
+			sink(e)
+		}
+	})
+	s.recorder.Observe(func(e *event.Event) {
+		for _, observe := range s.observers {
+			observe(e)
+		}
+	})
+	return s
+}
+
+// plan reads the case's plan, once. A plan never changes, whatever runs it serves.
+func (s *Session) plan(c Case) (faults.Plan, error) {
+	if plan, ok := s.plans[string(c.Plan)]; ok {
+		return plan, nil
+	}
+	plan, err := c.plan()
+	if err == nil {
+		if len(s.plans) >= plansMax {
+			clear(s.plans)
+		}
+		s.plans[string(c.Plan)] = plan
+	}
+	return plan, err
+}
 
 // Run makes the run in a session of its own; see Session.Run.
 func (k *Kit) Run(c Case, o Options) (Result, error) { return NewSession(k).Run(c, o) }
@@ -63,13 +99,14 @@ func (k *Kit) Run(c Case, o Options) (Result, error) { return NewSession(k).Run(
 // Run makes the run. An error means that no run could be made of this case; a run that went wrong is a Result whose
 // report says so. The report is valid until the session's next run.
 func (s *Session) Run(c Case, o Options) (Result, error) {
-	plan, err := c.validate()
-	if err != nil {
+	plan, planErr := s.plan(c)
+	if err := errors.Join(planErr, c.validate()); err != nil {
 		return Result{}, fmt.Errorf("case: %w", err)
 	}
 	result := Result{Case: c}
 	s.examiner.Begin(s.kit.Judged(c))
-	sinks := append([]journal.Sink{s.examiner.Observe}, o.Sinks...)
+	s.recorder.Reset()
+	s.sinks, s.observers = append(s.sinks[:0], o.Sinks...), s.observers[:0]
 	var file *journal.File
 	if o.Journal != "" {
 		header, err := c.Header()
@@ -79,13 +116,13 @@ func (s *Session) Run(c Case, o Options) (Result, error) {
 		if file, err = journal.Create(o.Journal, header, journal.Options{}); err != nil {
 			return Result{}, err
 		}
-		sinks = append(sinks, file.Record)
+		s.sinks = append(s.sinks, file.Record)
 		result.JournalPath = o.Journal
 	}
 	if o.Slab == nil && !o.HugePages {
 		o.Slab = s.slabs.take
 	}
-	r := runner{kit: s.kit, options: o, result: &result, recorder: journal.NewRecorder(sinks...), session: s}
+	r := runner{kit: s.kit, options: o, result: &result, recorder: s.recorder, session: s}
 	runErr := r.run(c, plan)
 	r.recorder.Flush()
 	result.Report = s.examiner.Report()
@@ -126,7 +163,7 @@ func (r *runner) run(c Case, plan faults.Plan) (err error) {
 		return err
 	}
 	if len(plan.Faults) > 0 {
-		r.recorder.Observe(r.injector.Observe)
+		r.session.observers = append(r.session.observers, r.injector.Observe)
 	}
 	requests := len(c.Schedule.Trace.Requests)
 	if !c.Schedule.FreshPools {
@@ -147,6 +184,7 @@ func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error)
 	options := engine.Options{
 		Model: r.kit.Model, Record: r.recorder.Record, Incarnation: incarnation, HugePages: r.options.HugePages,
 		Slab: r.options.Slab, Scratch: &r.session.scratch,
+		Parts: &r.session.parts,
 	}
 	r.session.slabs.reset()
 	if len(c.Plan) > 0 {
@@ -193,7 +231,7 @@ func (r *runner) clients(c Case, cluster *engine.Cluster, incarnation uint16, fi
 	}
 	for _, request := range c.Schedule.Trace.Requests[first:end] {
 		if request.AbortAt != "" {
-			r.recorder.Observe(client.Observe)
+			r.session.observers = append(r.session.observers, client.Observe)
 			break
 		}
 	}

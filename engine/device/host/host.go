@@ -70,6 +70,13 @@ type operation struct{ port.Op }
 // New returns an idle device. It panics on a configuration that no operation could run on, which is a mistake in the
 // program, not in its input.
 func New(config Config) *Device {
+	d := &Device{}
+	d.Reset(config)
+	return d
+}
+
+// Reset makes of a used device the one that New would return, and keeps its memory.
+func (d *Device) Reset(config Config) {
 	layout := config.Pool.Layout
 	if layout.RowBytes != code.RowDimensions || config.Model == nil || config.Registry == nil || config.Queues < 1 {
 		panic(fmt.Sprintf("host device of %s: needs a model, a registry, a queue, and a pool of rows of %d bytes (not %d)",
@@ -81,17 +88,21 @@ func New(config Config) *Device {
 	if config.Scratch == nil {
 		config.Scratch = &model.Scratch{}
 	}
-	return &Device{
-		config:  config,
-		layout:  layout,
-		scratch: config.Scratch,
-		kv: model.KV{
-			K0: config.Pool.Buffer(wire.K0), V0: config.Pool.Buffer(wire.V0),
-			K1: config.Pool.Buffer(wire.K1), V1: config.Pool.Buffer(wire.V1),
-			PageSize: layout.PageSize,
-		},
-		queues: make([]fifo.Queue[after.Handle], config.Queues),
+	d.config, d.layout, d.scratch = config, layout, config.Scratch
+	d.kv = model.KV{
+		K0: config.Pool.Buffer(wire.K0), V0: config.Pool.Buffer(wire.V0),
+		K1: config.Pool.Buffer(wire.K1), V1: config.Pool.Buffer(wire.V1),
+		PageSize: layout.PageSize,
 	}
+	if cap(d.queues) < config.Queues {
+		d.queues = make([]fifo.Queue[after.Handle], config.Queues)
+	}
+	d.queues = d.queues[:config.Queues]
+	for i := range d.queues {
+		d.queues[i].Reset()
+	}
+	d.operations.Reset()
+	d.answers.Reset()
 }
 
 // Submit takes an operation; see port.Port.

@@ -10,6 +10,12 @@ type Queue[T any] struct {
 	count int
 }
 
+// Reset empties the queue and keeps its memory.
+func (q *Queue[T]) Reset() {
+	clear(q.ring)
+	q.first, q.count = 0, 0
+}
+
 // Len is how many elements wait.
 func (q *Queue[T]) Len() int { return q.count }
 

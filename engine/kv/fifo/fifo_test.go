@@ -59,6 +59,22 @@ func TestQueueDropsWhatLeft(t *testing.T) {
 	g.Expect(q.ring).To(HaveEach(BeNil()))
 }
 
+// A queue that was used and reset is empty and keeps nothing alive.
+func TestQueueReset(t *testing.T) {
+	g := NewWithT(t)
+	var q Queue[*int]
+	for range 3 {
+		q.Push(new(int))
+	}
+	q.Pop()
+	q.Reset()
+	g.Expect(q.Len()).To(BeZero())
+	g.Expect(q.ring).To(HaveEach(BeNil()))
+	last := new(int)
+	q.Push(last)
+	g.Expect(q.Pop()).To(BeIdenticalTo(last))
+}
+
 func TestQueueRefusesAnIndexOutOfRange(t *testing.T) {
 	g := NewWithT(t)
 	var q Queue[int]

@@ -66,6 +66,19 @@ type settlement struct {
 	doomed bool
 }
 
+// Reset forgets everything, as if nothing had ever been admitted, and keeps the memory. Handles are invalid after it.
+func (t *Tracker[P]) Reset() {
+	t.unused = t.unused[:0]
+	for h := len(t.operations) - 1; h >= 0; h-- {
+		t.unused = append(t.unused, Handle(h))
+	}
+	clear(t.pending)
+	clear(t.waiters)
+	t.links, t.freeLink = t.links[:0], 0
+	t.settled, t.read = t.settled[:0], 0
+	t.ended = endings{owners: t.ended.owners[:0]}
+}
+
 // Admit takes a submission in. Handle and payload are given for Ready and Waiting only; the payload holds whatever an
 // earlier operation left there. The slice after is copied.
 func (t *Tracker[P]) Admit(ticket wire.Ticket, after []wire.Ticket) (Handle, *P, State) {

@@ -85,12 +85,14 @@ func (r *rules) end(ticket wire.Ticket, status port.Status) (ended []wire.Ticket
 }
 
 // The tracker decides as the plain rules do, over random submissions (with unknown, repeated, own and cyclic
-// dependencies, duplicates and ticket zero) and random endings, of tickets never admitted too.
+// dependencies, duplicates and ticket zero) and random endings, of tickets never admitted too; a tracker that was used and
+// reset decides as a new one.
 func TestTrackerEqualsTheRules(t *testing.T) {
 	g := NewWithT(t)
 	draw := rand.New(rand.NewPCG(7, 8))
+	var tracker Tracker[wire.Ticket]
 	for range 300 {
-		var tracker Tracker[wire.Ticket]
+		tracker.Reset()
 		want := &rules{ended: map[wire.Ticket]port.Status{}}
 		for range 150 {
 			if draw.IntN(3) > 0 {

@@ -50,6 +50,17 @@ func NewNet() *Net {
 	return &Net{index: map[route]int{}, inboxes: map[wire.Addr]*inbox{}, newest: map[party]uint16{}}
 }
 
+// Reset makes of a used net one without channels, inboxes or history, and keeps its memory. Ends handed out before must
+// not be used any more.
+func (n *Net) Reset() {
+	n.channels, n.busy, n.dropped = n.channels[:0], n.busy[:0], 0
+	clear(n.index)
+	clear(n.newest)
+	for _, in := range n.inboxes {
+		in.messages.Reset()
+	}
+}
+
 // End is the link of one address: what it sends goes to the channel of the message's From and To, what it polls was
 // delivered to addr. Asking for a newer incarnation of a party ends the older ones: what they have not polled is dropped.
 func (n *Net) End(addr wire.Addr) port.Link {
@@ -104,13 +115,24 @@ func (n *Net) send(m wire.Message) {
 	if !ok {
 		at = len(n.channels)
 		n.index[key] = at
-		n.channels = append(n.channels, channel{to: m.To})
+		n.addChannel(m.To)
 	}
 	c := &n.channels[at]
 	c.messages.Push(m)
 	if c.messages.Len() == 1 {
 		where, _ := slices.BinarySearch(n.busy, at)
 		n.busy = slices.Insert(n.busy, where, at)
+	}
+}
+
+// addChannel appends an empty channel, over the memory of one before a Reset if there is any.
+func (n *Net) addChannel(to wire.Addr) {
+	if at := len(n.channels); at < cap(n.channels) {
+		n.channels = n.channels[:at+1]
+		n.channels[at].to = to
+		n.channels[at].messages.Reset()
+	} else {
+		n.channels = append(n.channels, channel{to: to})
 	}
 }
 

@@ -66,6 +66,16 @@ func NewTransport(config Config) *Transport {
 	return &Transport{config: config}
 }
 
+// Reset makes of a used transport the one that NewTransport would return, and keeps its memory.
+func (t *Transport) Reset(config Config) {
+	if config.Record == nil {
+		config.Record = func(*event.Event) {}
+	}
+	t.config, t.submitted, t.ready = config, 0, t.ready[:0]
+	t.writes.Reset()
+	t.answers.Reset()
+}
+
 // Submit takes a write; see port.Port.
 func (t *Transport) Submit(w port.Write) {
 	handle, pending, state := t.writes.Admit(w.Ticket, w.After)
