@@ -127,7 +127,8 @@ func (c *Cluster) addModel(index uint8, m config.Model) error {
 		return wire.Addr{Role: role, Index: index, Incarnation: c.options.Incarnation}
 	}
 	routerConfig := router.Config{
-		Desk: c.options.Parts.desk(), Addr: at(wire.Router), Router: m.Router, Guards: m.Guards}
+		Desk: c.options.Parts.desk(), Addr: at(wire.Router), Router: m.Router, Guards: m.Guards,
+	}
 	c.routers[m.Name] = routerConfig.Addr
 	if m.Mode == config.Colocated {
 		routerConfig.Workers = []wire.Addr{at(wire.Colocated)}
@@ -184,8 +185,8 @@ func (c *Cluster) addColocated(m config.Model, addr, routerAddr wire.Addr) error
 	}
 	c.wrap(&seams)
 	c.addNode(colocated.New(colocated.Config{
-		Addr: addr, Router: routerAddr, Worker: m.Prefill, Guards: m.Guards, Admission: seams.Admission, Desk: c.options.Parts.desk(),
-		Allocator: seams.Allocator, Pool: seams.Pool,
+		Addr: addr, Router: routerAddr, Worker: m.Prefill, Guards: m.Guards, Admission: seams.Admission,
+		Desk: c.options.Parts.desk(), Allocator: seams.Allocator, Pool: seams.Pool,
 	}), seams)
 	return nil
 }

@@ -98,8 +98,18 @@ func TestRecordSum(t *testing.T) {
 	g := NewWithT(t)
 	sums := map[uint64]Record{}
 	for _, r := range []Record{
-		{}, {Room: 1}, {Tokens: 1}, {Cached: 1}, {First: 1}, {Room: 256}, {Room: 1, Tokens: 1}, {Room: 257}, {Tokens: -1},
-		{Room: 7, Tokens: 40, First: 42}, {Room: 7, Tokens: 40, First: 43}, {Room: 7, Tokens: 41, First: 42},
+		{},
+		{Room: 1},
+		{Tokens: 1},
+		{Cached: 1},
+		{First: 1},
+		{Room: 256},
+		{Room: 1, Tokens: 1},
+		{Room: 257},
+		{Tokens: -1},
+		{Room: 7, Tokens: 40, First: 42},
+		{Room: 7, Tokens: 40, First: 43},
+		{Room: 7, Tokens: 41, First: 42},
 	} {
 		g.Expect(sums).NotTo(HaveKey(r.Sum()), "%+v", r)
 		g.Expect(r.Sum()).NotTo(BeZero())

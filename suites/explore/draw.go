@@ -83,10 +83,12 @@ func suffer(d Die, s Scenario, m config.Model, r *traffic.Request) (err error) {
 	if s.Oversized {
 		low, high := m.Prefill.MaxInputTokens(), m.Decode.MaxInputTokens()-1-answerTokens
 		if low > high {
-			return fmt.Errorf("prefill accepts %d tokens and decode has room for %d: no prompt is refused by prefill alone", low, high)
+			return fmt.Errorf("prefill accepts %d tokens and decode has room for %d: no prompt is refused by prefill alone",
+				low, high)
 		}
 		r.PromptTokens = low + d.Below("oversize", high-low+1)
-		if r.Spans, err = traffic.Prompt(r.Tenant, traffic.Draw(d.Seed, "oversized", 0, r.Index), r.PromptTokens, answerTokens); err != nil {
+		place := traffic.Draw(d.Seed, "oversized", 0, r.Index)
+		if r.Spans, err = traffic.Prompt(r.Tenant, place, r.PromptTokens, answerTokens); err != nil {
 			return err
 		}
 	}

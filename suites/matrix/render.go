@@ -43,8 +43,12 @@ func (c Cell) String() string {
 		name  string
 		count int
 	}{
-		{"fired", c.Fired}, {"coverage", c.Coverage}, {"ownership", c.Ownership}, {"held", c.Held},
-		{"quarantined", c.Quarantined}, {"stuck", c.Stuck},
+		{"fired", c.Fired},
+		{"coverage", c.Coverage},
+		{"ownership", c.Ownership},
+		{"held", c.Held},
+		{"quarantined", c.Quarantined},
+		{"stuck", c.Stuck},
 	} {
 		if n.count > 0 {
 			text += fmt.Sprintf(" %s %d", n.name, n.count)
@@ -69,8 +73,12 @@ func (c Cell) short() string {
 		letter string
 		count  int
 	}{
-		{"r", c.Outcomes[check.Rejected]}, {"t", c.Outcomes[check.TimedOut]}, {"f", c.Outcomes[check.Failed]},
-		{"l", c.Outcomes[check.Lost]}, {"h", c.Held}, {"q", c.Quarantined},
+		{"r", c.Outcomes[check.Rejected]},
+		{"t", c.Outcomes[check.TimedOut]},
+		{"f", c.Outcomes[check.Failed]},
+		{"l", c.Outcomes[check.Lost]},
+		{"h", c.Held},
+		{"q", c.Quarantined},
 	} {
 		if n.count > 0 {
 			text += fmt.Sprintf(" %d%s", n.count, n.letter)

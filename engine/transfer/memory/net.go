@@ -19,6 +19,8 @@ type Net struct {
 	// busy lists the channels that hold a message, ascending: in order of creation.
 	busy    []int
 	inboxes map[wire.Addr]*inbox
+	// all lists the inboxes in order of creation.
+	all     []*inbox
 	newest  map[party]uint16
 	dropped int
 }
@@ -56,7 +58,7 @@ func (n *Net) Reset() {
 	n.channels, n.busy, n.dropped = n.channels[:0], n.busy[:0], 0
 	clear(n.index)
 	clear(n.newest)
-	for _, in := range n.inboxes {
+	for _, in := range n.all {
 		in.messages.Reset()
 	}
 }
@@ -97,6 +99,7 @@ func (n *Net) inbox(addr wire.Addr) *inbox {
 	if !ok {
 		in = &inbox{}
 		n.inboxes[addr] = in
+		n.all = append(n.all, in)
 	}
 	return in
 }
