@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/stalepage/stalepage/engine/model"
@@ -28,8 +29,11 @@ const corporaMax = 64
 // NewKit builds a kit with the fastest kernels of this machine.
 func NewKit() *Kit {
 	tables, vocabulary := code.New(), code.NewVocabulary()
+	m := model.New(tables)
+	// A long scan uses every core that no other run keeps busy; what it finds does not depend on it.
+	m.Workers = runtime.GOMAXPROCS(0)
 	return &Kit{
-		Tables: tables, Vocabulary: vocabulary, corpus: corpus.New(vocabulary, 0), Model: model.New(tables),
+		Tables: tables, Vocabulary: vocabulary, corpus: corpus.New(vocabulary, 0), Model: m,
 		Reference: reference.New(tables),
 		corpora:   map[uint64]*corpus.Corpus{},
 	}
