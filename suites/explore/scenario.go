@@ -147,7 +147,7 @@ func endings() []Scenario {
 			Fault: func(at faults.Target, _ Die) faults.Fault { return &faults.HeldAbort{Target: at} },
 		},
 		{
-			Name: "abort answer lost once", Abort: underway, Reuse: true, Lossy: true,
+			Name: "abort answer lost once", Abort: underway, Reuse: true,
 			Fault: func(at faults.Target, _ Die) faults.Fault {
 				return &faults.LostAbortAck{Target: at, When: faults.When{Count: 1}}
 			},

@@ -109,6 +109,8 @@ func (c Cell) Shows(o Oracle, control Cell) bool {
 		return c.Outcomes[check.Failed] > control.Outcomes[check.Failed]+noise
 	case HeldPages:
 		return c.Held > 0
+	case GivenUp:
+		return c.Quarantined > 0
 	case Coverage:
 		return c.Coverage > control.Coverage+noise
 	case Ownership:

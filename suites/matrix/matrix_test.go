@@ -53,6 +53,34 @@ const (
 	lessens   effect = "lessens it, and bad answers remain"
 )
 
+var _ = Describe("A table", func() {
+	It("without a row for a fault is not run", func() {
+		rows := matrix.Table()
+		for i, left := range rows {
+			short := append(append([]matrix.Row{}, rows[:i]...), rows[i+1:]...)
+			Expect(matrix.Complete(short)).To(MatchError(ContainSubstring(left.Scenario)))
+		}
+		var others []matrix.Row
+		for _, r := range rows {
+			if r.Scenario != early {
+				others = append(others, r)
+			}
+		}
+		Expect(matrix.Complete(others)).To(MatchError(ContainSubstring(`fault "early-completion" has no row`)))
+		Expect(matrix.Complete(append(rows, matrix.Row{Scenario: "unheard of"}))).To(MatchError(ContainSubstring("unheard of")))
+		Expect(matrix.Complete(rows)).To(Succeed())
+	})
+
+	It("does not depend on how many goroutines compute it", func() {
+		rows, columns := matrix.Table()[:3], matrix.Columns()[:2]
+		one, err := matrix.Compute(harness.NewKit(), rows, columns, 5, 1)
+		Expect(err).NotTo(HaveOccurred())
+		three, err := matrix.Compute(harness.NewKit(), rows, columns, 5, 3)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(three).To(Equal(one))
+	})
+})
+
 var _ = Describe("The table of faults and guards", func() {
 	BeforeEach(func() {
 		if testing.Short() {

@@ -101,6 +101,7 @@ a worker still held pages at the end (h), or had given some up for good and said
 undefended runs the fault acted in. "Seen by" is what shows the fault when nothing is there to stop it.
 
 `, "`make matrix`", m.runs())
+	b.WriteString(reading)
 	half := 1 + len(guard.All.Each())
 	fmt.Fprintf(&b, "## One guard alone\n\n")
 	m.table(&b, 0, half)
@@ -108,6 +109,27 @@ undefended runs the fault acted in. "Seen by" is what shows the fault when nothi
 	m.table(&b, half, len(m.Columns))
 	return b.String()
 }
+
+// reading is what the table shows; matrix_test.go holds each of it.
+const reading = `## What it shows
+
+- A claimed length stops the incident, and believes a truncated transfer that claims what it owed.
+- Page stamps stop that one, and believe themselves: not the same with its stamps written whole, and not a page that is
+  overwritten after it has landed.
+- Coverage stops everything that is wrong when decode commits, the metadata record included. It sees nothing after that:
+  a late write that lands when the new owner has committed gets past it.
+- Scrubbing turns leaks into garbage. It hides whose text it was; it gives nobody the right answer.
+- Deferred release stops the late write of a truthful transport, and a late operation of the device. It believes a
+  transport that says that it has drained and has not: only address generations stop that one, and they guard nothing but
+  transfers.
+- Acting on a refusal without telling the peer leaves decode to its deadline. Refusing by limits that travel depends on
+  their arriving: with a lost registration nothing is served at all. The edge needs nobody's word.
+- The sender's check knows what a prompt owes, not what has moved.
+- A lost completion is no matter of isolation: pages stay held, or are given up for good after a bounded wait and counted.
+- Three faults show nothing in a correct engine: a completion that comes twice, an answer to an abort that is lost and
+  asked for again, and pages squatted on for a while. Aborts in flight can be answered with an error of the engine
+  instead of their own (the few failures without a fault under address generations).
+`
 
 func (m Matrix) table(b *strings.Builder, first, end int) {
 	b.WriteString("| fault | seen by | fired |")

@@ -39,6 +39,7 @@ const (
 	Timeouts   Oracle = "timeouts"    // a deadline had to end it
 	Failures   Oracle = "failures"    // answered with an error of the engine
 	HeldPages  Oracle = "held pages"  // a worker never gives its pages back
+	GivenUp    Oracle = "given up"    // a worker quarantines pages, for good and by its own word
 	Coverage   Oracle = "coverage"    // what was committed is not what was sent
 	Ownership  Oracle = "ownership"   // pages were written by who does not own them
 	Delay      Oracle = "delay alone" // nothing but that somebody waited: a correct engine shows no more
@@ -96,7 +97,7 @@ func Table() []Row {
 		{"completion twice", Nothing, guard.None, guard.All},
 		{"abort held", Ownership, guard.None, guard.All},
 		{"abort answer lost once", Nothing, guard.None, guard.All},
-		{"abort answer always lost", Nothing, guard.None, guard.All},
+		{"abort answer always lost", GivenUp, guard.DeferredRelease, guard.All},
 		{"late write", Answers, guard.None, guard.All},
 		{"late write, drain falsely confirmed", Answers, guard.None, guard.All},
 		{"late operation", Ownership, guard.None, guard.All},
