@@ -95,6 +95,37 @@ var _ = Describe("Seeded schedules", func() {
 		}
 	})
 
+	It("that go wrong say their seed, and leave a journal that shows it and can be run again", func() {
+		kit := harness.NewKit()
+		x := explore.NewExplorer(kit)
+		for seed := range uint64(100) {
+			s, err := hashing(x, seed)
+			Expect(err).NotTo(HaveOccurred())
+			if s.Bare.Outcomes[check.Leak] == 0 {
+				continue
+			}
+			Expect(s.Problems()).To(BeEmpty())
+			broken := s
+			broken.Guarded, broken.GuardedAgain = s.Bare, s.BareAgain // as if the guards had not helped
+			broken.BareAgain.Hash[0]++                                // and a replay had differed
+			problems := broken.Problems()
+			Expect(problems).To(HaveLen(2))
+			Expect(problems[0].What).To(ContainSubstring("its replay differs"))
+			Expect(problems[1].What).To(Equal("with every guard on, the worst answer is leak"))
+			Expect(problems[1].String()).To(ContainSubstring(schedules.Command(seed)))
+			path, err := problems[1].Keep(kit, GinkgoT().TempDir())
+			Expect(err).NotTo(HaveOccurred())
+			judged, err := kit.Judge(path)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(judged.Report.Outcomes).To(Equal(s.Bare.Outcomes))
+			replay, err := kit.Replay(path, harness.Options{})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(replay.Difference).To(BeEmpty())
+			return
+		}
+		Fail("no seed of 100 leaks without guards")
+	})
+
 	It("differ from one seed to the next, and from round robin", func() {
 		kit := harness.NewKit()
 		x := explore.NewExplorer(kit)
