@@ -20,7 +20,7 @@ import (
 
 // Of a thousand seeds without guards, at least so many must show a leak, or the schedules no longer reach one: about half
 // of what they do show.
-const leaksPerThousand = 90
+const leaksPerThousand = 120
 
 // problemsShown is how many problems are spelled out, and their journals kept.
 const problemsShown = 3
