@@ -60,6 +60,9 @@ func New(c config.Cluster, options Options) (*Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
+	if options.Model == nil {
+		return nil, errors.New("options: a cluster needs a model to compute with")
+	}
 	if options.Incarnation == 0 {
 		options.Incarnation = 1
 	}

@@ -32,6 +32,9 @@ func (s Summary) Print(out io.Writer) error {
 		}
 	}
 	for _, v := range s.Variants {
+		if v.TimedOut > 0 {
+			fmt.Fprintf(&b, "%s: decode held a reservation of the incident for up to %d ticks\n", v.Name, v.HoldTicksMax)
+		}
 		for _, note := range v.Notes {
 			fmt.Fprintf(&b, "%s: %s\n", v.Name, note)
 		}
