@@ -75,13 +75,13 @@ type request struct {
 	sent       wire.Sent
 	proof      proof
 
-	// told: prefill knows the pages. writing: as far as decode knows, prefill may still write to them.
-	told, writing bool
-	abortRetries  int
-	output        []wire.Token
-	ops           int // outstanding
-	stepping      bool
-	scrub         wire.Ticket
+	writer       wire.Addr // which prefill knows the pages
+	writing      bool      // as far as decode knows, it may still write to them
+	abortRetries int
+	output       []wire.Token
+	ops          int // outstanding
+	stepping     bool
+	scrub        wire.Ticket
 }
 
 // Worker is the decode worker as a port.Worker.
@@ -97,15 +97,18 @@ type Worker struct {
 	// What the writer never let go of: out of circulation for good.
 	quarantinedPages, quarantinedSlots int
 
-	peerKnown  bool
-	peerLimit  int // prefill's limit, once announced; 0 if it refuses none
-	introduced bool
+	prefill     wire.Addr // the latest incarnation heard of
+	prefillGone bool      // and none has come after it
+	peerKnown   bool
+	peerLimit   int // prefill's limit, once announced; 0 if it refuses none
+	introduced  bool
 }
 
 // New returns a decode worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
 		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
+		prefill: c.Prefill,
 	}
 }
 
@@ -141,27 +144,23 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 	return w.desk.Effects()
 }
 
-// introduce registers with prefill and the router, once: where the pool and the metadata slots lie.
-func (w *Worker) introduce() {
-	if w.introduced {
+func (w *Worker) receive(m wire.Message) {
+	if !w.hears(m.From) {
 		return
 	}
-	w.introduced = true
-	up := wire.PeerUp{
-		MaxInputTokens: w.config.Worker.AnnouncedLimitTokens(), PageSize: w.config.Pool.PageSize,
-		PoolPages: w.config.Pool.Pages, PoolBase: w.config.Pool.Base, RecordBase: w.config.RecordBase,
+	switch body := m.Body.(type) {
+	case wire.PeerDown:
+		w.peerDown(body.Peer)
+	case wire.PeerUp:
+		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
+		w.peerKnown, w.peerLimit = true, body.MaxInputTokens
+	default:
+		w.receiveOf(w.find(m.Room), m)
 	}
-	w.desk.Send(w.config.Prefill, 0, up)
-	w.desk.Send(w.config.Router, 0, up)
 }
 
-func (w *Worker) receive(m wire.Message) {
-	if up, ok := m.Body.(wire.PeerUp); ok {
-		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: up.MaxInputTokens})
-		w.peerKnown, w.peerLimit = true, up.MaxInputTokens
-		return
-	}
-	r := w.find(m.Room)
+// receiveOf takes what is said of one request.
+func (w *Worker) receiveOf(r *request, m wire.Message) {
 	switch body := m.Body.(type) {
 	case wire.Submit:
 		w.submit(r, body)
@@ -177,7 +176,7 @@ func (w *Worker) receive(m wire.Message) {
 			w.finish(r, 499, "aborted by the client")
 		}
 	case wire.AbortAck:
-		if body.Drained {
+		if body.Drained && m.From == r.writer { // nobody else knows what that one does
 			r.writing = false
 		}
 	}
@@ -245,8 +244,8 @@ func (w *Worker) reject(r *request, stage wire.Stage, reason string) {
 	w.desk.Event(event.Event{
 		Kind: event.RequestRejected, Room: r.room, Stage: stage, Tokens: len(r.prompt), Reason: reason,
 	})
-	if w.config.Guards.Has(guard.TellPeer) {
-		w.desk.Send(w.config.Prefill, r.room, wire.Refused{Stage: stage, Reason: reason, Status: 400})
+	if w.config.Guards.Has(guard.TellPeer) && !w.prefillGone {
+		w.desk.Send(w.prefill, r.room, wire.Refused{Stage: stage, Reason: reason, Status: 400})
 	}
 	w.finish(r, 400, reason)
 }
@@ -283,7 +282,7 @@ func (w *Worker) finish(r *request, status int, reason string) {
 		Status: status, PromptTokens: len(r.prompt), Tokens: output, Truncated: r.truncated, Reason: reason,
 	})
 	r.state = draining
-	if r.told && r.writing {
+	if r.writing {
 		w.askToStop(r)
 	}
 }

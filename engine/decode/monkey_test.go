@@ -52,7 +52,7 @@ func TestMonkey(t *testing.T) {
 	}
 }
 
-// plan draws what comes unasked for.
+// plan draws what comes unasked for, and whether prefill goes, and another one comes.
 func (m *monkey) plan() {
 	add := func(from wire.Addr, room wire.Room, body wire.Body) {
 		m.messages = append(m.messages, wire.Message{From: from, Room: room, Body: body})
@@ -70,6 +70,12 @@ func (m *monkey) plan() {
 			stage := []wire.Stage{wire.AtIntake, wire.AtTransfer}[m.random.IntN(2)]
 			add(prefillAddr, room, wire.Refused{Stage: stage, Reason: "no", Status: 400})
 		}
+	}
+	if m.random.IntN(4) == 0 {
+		add(routerAddr, 0, wire.PeerDown{Peer: prefillAddr})
+	}
+	if m.random.IntN(4) == 0 { // it may come before the word that the other is gone
+		add(nextPrefill, 0, nextUp)
 	}
 	m.random.Shuffle(len(m.messages), func(i, j int) { m.messages[i], m.messages[j] = m.messages[j], m.messages[i] })
 }
@@ -136,7 +142,7 @@ func (m *monkey) reply() {
 			continue
 		}
 		if m.random.IntN(6) > 0 {
-			m.messages = append(m.messages, wire.Message{From: prefillAddr, Room: message.Room, Body: body})
+			m.messages = append(m.messages, wire.Message{From: message.To, Room: message.Room, Body: body})
 		}
 	}
 	m.heard = len(m.sent)

@@ -7,10 +7,10 @@ import (
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
-// askToStop tells prefill that nobody waits for the room any more, and when to ask again.
+// askToStop tells the writer that nobody waits for the room any more, and when to ask again.
 func (w *Worker) askToStop(r *request) {
-	w.desk.Event(event.Event{Kind: event.AbortSent, Room: r.room, Peer: w.config.Prefill})
-	w.desk.Send(w.config.Prefill, r.room, wire.Abort{})
+	w.desk.Event(event.Event{Kind: event.AbortSent, Room: r.room, Peer: r.writer})
+	w.desk.Send(r.writer, r.room, wire.Abort{})
 	r.deadline = w.desk.Now() + wire.Tick(w.config.Worker.AbortRetryTicks)
 }
 
@@ -45,7 +45,7 @@ func (w *Worker) expire(r *request) {
 		return
 	}
 	reason := "timed out waiting for free pages"
-	if r.state == transferring {
+	if r.state == transferring || w.prefillGone {
 		reason = "timed out waiting for prefill"
 	}
 	w.desk.Event(event.Event{Kind: event.RequestExpired, Room: r.room, Reason: reason})
@@ -58,7 +58,7 @@ func (w *Worker) expire(r *request) {
 func (w *Worker) drain(r *request) {
 	deferred := w.config.Guards.Has(guard.DeferredRelease)
 	switch {
-	case deferred && r.told && r.writing:
+	case deferred && r.writing:
 		w.awaitWriter(r)
 	case r.ops > 0 && (deferred || w.config.Guards.Has(guard.Scrub)): // what runs now would write behind the zeros
 	default:

@@ -83,6 +83,8 @@ const (
 	HoldReleased
 	// WorkerQuiesced: at the end of the run. Holdings.
 	WorkerQuiesced
+	// PeerLost: a worker was told that a peer's incarnation is gone, or met a later one. Peer: who is gone.
+	PeerLost
 
 	kinds
 )
@@ -93,7 +95,7 @@ var names = [kinds]string{
 	"token.sampled", "write.posted", "write.landed", "write.refused", "write.ended", "transfer.sent",
 	"transfer.received", "digest.taken", "transfer.committed", "guard.tripped", "abort.sent", "abort.received",
 	"abort.acknowledged", "request.expired", "request.finished", "response.received", "peer.registered",
-	"fault.armed", "fault.fired", "fault.recovered", "hold.released", "worker.quiesced",
+	"fault.armed", "fault.fired", "fault.recovered", "hold.released", "worker.quiesced", "peer.lost",
 }
 
 // Kinds lists every kind in order.

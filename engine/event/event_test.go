@@ -21,7 +21,7 @@ func TestKindsRoundTrip(t *testing.T) {
 		g.Expect(back.UnmarshalText(text)).To(Succeed())
 		g.Expect(back).To(Equal(k))
 	}
-	g.Expect(seen).To(HaveLen(int(WorkerQuiesced) + 1))
+	g.Expect(seen).To(HaveLen(int(PeerLost) + 1))
 }
 
 // A kind of another version is an error, not the first kind.
@@ -30,7 +30,7 @@ func TestUnknownKind(t *testing.T) {
 	k := PagesReleased
 	g.Expect(k.UnmarshalText([]byte("page.lost"))).To(MatchError(ContainSubstring("page.lost")))
 	g.Expect(k).To(Equal(PagesReleased))
-	g.Expect((WorkerQuiesced + 1).String()).To(Equal("kind(33)"))
+	g.Expect((PeerLost + 1).String()).To(Equal("kind(34)"))
 }
 
 // A worker is idle when all it ever had is free or quarantined, and nothing waits.

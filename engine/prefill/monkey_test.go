@@ -56,7 +56,7 @@ func TestMonkey(t *testing.T) {
 	}
 }
 
-// plan draws the messages of every room; each sender's are in an order it could send them in.
+// plan draws the messages of every room, and whether decode goes, and another one comes.
 func (m *monkey) plan() {
 	for room := wire.Room(1); room <= rooms; room++ {
 		tokens := 1 + m.random.IntN(2*poolTokens)
@@ -75,6 +75,15 @@ func (m *monkey) plan() {
 		}
 		if m.random.IntN(6) == 0 {
 			add(decodeAddr, wire.Refused{Stage: wire.AtReserve, Reason: "no", Status: 400})
+		}
+	}
+	if m.random.IntN(4) == 0 {
+		m.messages = append(m.messages, wire.Message{From: routerAddr, Body: wire.PeerDown{Peer: decodeAddr}})
+	}
+	if m.random.IntN(4) == 0 { // it may come before the word that the other is gone, and may find rooms of its own to serve
+		m.messages = append(m.messages, wire.Message{From: nextDecode, Body: nextUp})
+		for room := wire.Room(1); room <= rooms; room++ {
+			m.messages = append(m.messages, wire.Message{From: nextDecode, Room: room, Body: reservation(2)})
 		}
 	}
 	m.random.Shuffle(len(m.messages), func(i, j int) { m.messages[i], m.messages[j] = m.messages[j], m.messages[i] })

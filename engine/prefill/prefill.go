@@ -98,6 +98,8 @@ type Worker struct {
 	queue      []*request             // every request that is not over, in order of arrival
 	operations map[wire.Ticket]*request
 	transfers  map[wire.Ticket]outgoing
+	decode     wire.Addr   // the latest incarnation heard of
+	decodeGone bool        // and none has come after it
 	peer       wire.PeerUp // decode, once it has introduced itself
 	peerKnown  bool
 	introduced bool
@@ -108,7 +110,7 @@ type Worker struct {
 // New returns a prefill worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
+		config: c, decode: c.Decode, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
 		operations: map[wire.Ticket]*request{}, transfers: map[wire.Ticket]outgoing{},
 	}
 }
@@ -147,19 +149,13 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 	return w.desk.Effects()
 }
 
-// introduce registers with decode and the router, once: the limit travels with the registration.
-func (w *Worker) introduce() {
-	if w.introduced {
+func (w *Worker) receive(m wire.Message) {
+	if !w.hears(m.From) {
 		return
 	}
-	w.introduced = true
-	up := wire.PeerUp{MaxInputTokens: w.config.Worker.AnnouncedLimitTokens(), PageSize: w.config.Pool.PageSize}
-	w.desk.Send(w.config.Decode, 0, up)
-	w.desk.Send(w.config.Router, 0, up)
-}
-
-func (w *Worker) receive(m wire.Message) {
 	switch body := m.Body.(type) {
+	case wire.PeerDown:
+		w.peerDown(body.Peer)
 	case wire.PeerUp:
 		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
 		w.peer, w.peerKnown = body, true
@@ -260,7 +256,7 @@ func (w *Worker) reject(r *request) {
 	r.ending = wire.Refused{Stage: r.pending.Stage, Reason: r.pending.Reason, Status: 400}
 	w.desk.Send(w.config.Router, r.room, r.ending)
 	if w.config.Guards.Has(guard.TellPeer) {
-		w.desk.Send(w.config.Decode, r.room, r.ending)
+		w.tellDecode(r)
 	}
 	w.finish(r, 400, r.pending.Reason)
 }
@@ -273,13 +269,13 @@ func (w *Worker) failTransfer(r *request, status int, reason string) {
 	}
 	r.ending = wire.Refused{Stage: wire.AtTransfer, Reason: reason, Status: status}
 	w.desk.Send(w.config.Router, r.room, r.ending)
-	w.desk.Send(w.config.Decode, r.room, r.ending)
+	w.tellDecode(r)
 	w.finish(r, status, reason)
 }
 
 // abort ends a request that nobody waits for. The zero address asks for no acknowledgement.
 func (w *Worker) abort(r *request, from wire.Addr) {
-	if from == w.config.Decode {
+	if from == w.decode {
 		if r.state == over {
 			w.acknowledge(r, from)
 			return

@@ -27,9 +27,9 @@ func TestMonkey(t *testing.T) {
 					first[room] = from
 				}
 				for _, m := range r.receive(from, room, body) {
-					if m.To == first[room] {
+					if m.To == first[m.Room] {
 						r.Expect(m.Body).To(BeAssignableToTypeOf(wire.Finished{}))
-						answers[room]++
+						answers[m.Room]++
 					} else if m.To.Role == wire.Client {
 						r.Expect(m.Body).To(HaveField("Status", 400))
 					}
@@ -37,7 +37,7 @@ func TestMonkey(t *testing.T) {
 			}
 			for range 150 {
 				room := wire.Room(1 + random.IntN(rooms))
-				switch random.IntN(6) {
+				switch random.IntN(7) {
 				case 0, 1:
 					step([]wire.Addr{clientAddr, otherAddr}[random.IntN(2)], room, submit(random.IntN(70)))
 				case 2:
@@ -48,10 +48,18 @@ func TestMonkey(t *testing.T) {
 					step(prefillAddr, room, wire.Refused{Reason: "no", Status: 400})
 				case 5:
 					step(prefillAddr, 0, wire.PeerUp{MaxInputTokens: random.IntN(70)})
+				case 6:
+					peer := []wire.Addr{prefillAddr, decodeAddr, nextPrefill, nextDecode}[random.IntN(4)]
+					switch random.IntN(20) {
+					case 0:
+						step(otherAddr, 0, wire.PeerDown{Peer: peer})
+					case 1:
+						step(peer, 0, wire.PeerUp{})
+					}
 				}
 			}
 			for room := range wire.Room(rooms + 1) {
-				step(decodeAddr, room, wire.Finished{Status: 200})
+				step(r.worker.workers[1].addr, room, wire.Finished{Status: 200})
 				want := 0
 				if first[room] != (wire.Addr{}) {
 					want = 1

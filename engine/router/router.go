@@ -5,6 +5,8 @@
 package router
 
 import (
+	"slices"
+
 	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
@@ -28,11 +30,12 @@ type Config struct {
 type Worker struct {
 	config Config
 	desk   turn.Desk
+	// workers are the ones that every request is posted to, in the order of the configuration; the last one answers.
+	workers []worker
 	// rooms is every room ever asked for: a second Submit must not take over the first one's answer.
 	rooms map[wire.Room]exchange
-	open  int // how many of them wait for an answer
-	// limit is the smallest limit that a worker announced; 0 until one did, or if none refuses.
-	limit int
+	// waiting lists those that wait for an answer, in order of arrival.
+	waiting []wire.Room
 }
 
 // exchange is one request as the router knows it.
@@ -44,14 +47,18 @@ type exchange struct {
 
 // New returns a router that has seen nothing yet.
 func New(c Config) *Worker {
-	return &Worker{config: c, desk: turn.New(c.Addr, c.Desk), rooms: map[wire.Room]exchange{}}
+	w := &Worker{config: c, desk: turn.New(c.Addr, c.Desk), rooms: map[wire.Room]exchange{}}
+	for _, addr := range c.Workers {
+		w.workers = append(w.workers, worker{addr: addr})
+	}
+	return w
 }
 
 // Addr is the router's address.
 func (w *Worker) Addr() wire.Addr { return w.config.Addr }
 
 // Held counts the rooms that still wait for an answer.
-func (w *Worker) Held() event.Holdings { return event.Holdings{Requests: w.open} }
+func (w *Worker) Held() event.Holdings { return event.Holdings{Requests: len(w.waiting)} }
 
 // Step routes what arrived.
 func (w *Worker) Step(t port.Turn) port.Effects {
@@ -63,12 +70,14 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 }
 
 func (w *Worker) receive(m wire.Message) {
+	if !w.hears(m.From) {
+		return
+	}
 	switch body := m.Body.(type) {
+	case wire.PeerDown:
+		w.peerDown(body.Peer)
 	case wire.PeerUp:
-		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
-		if body.MaxInputTokens > 0 && (w.limit == 0 || body.MaxInputTokens < w.limit) {
-			w.limit = body.MaxInputTokens
-		}
+		w.peerUp(m.From, body)
 	case wire.Submit:
 		w.submit(m, body)
 	case wire.Abort:
@@ -81,7 +90,7 @@ func (w *Worker) receive(m wire.Message) {
 	case wire.Refused: // prefill's own answer: dropped, by default
 		if r := w.rooms[m.Room]; r.open && w.config.Router.Mode == config.CancelOnPrefillError {
 			w.answer(m.Room, wire.Finished{Status: body.Status, PromptTokens: r.tokens, Reason: body.Reason})
-			w.desk.Send(w.config.Workers[len(w.config.Workers)-1], m.Room, wire.Abort{})
+			w.post(w.workers[len(w.workers)-1], m.Room, wire.Abort{})
 		}
 	}
 }
@@ -95,19 +104,19 @@ func (w *Worker) submit(m wire.Message, body wire.Submit) {
 		return
 	}
 	w.rooms[m.Room] = exchange{client: m.From, tokens: len(body.Prompt), open: true}
-	w.open++
-	reason, trip := "", guard.None
+	w.waiting = append(w.waiting, m.Room)
+	reason, trip, limit := "", guard.None, w.limit()
 	switch {
 	case len(body.Prompt) == 0 || body.MaxNewTokens < 1:
 		w.reject(m.Room, len(body.Prompt), "a request needs at least one prompt token and one new token")
 		return
 	case w.config.Guards.Has(guard.EdgeRefusal) && len(body.Prompt) >= w.config.Router.EdgeLimitTokens:
 		reason, trip = "prompt reaches the edge limit", guard.EdgeRefusal
-	case w.config.Guards.Has(guard.LimitExchange) && w.limit > 0 && len(body.Prompt) >= w.limit:
+	case w.config.Guards.Has(guard.LimitExchange) && limit > 0 && len(body.Prompt) >= limit:
 		reason, trip = "prompt reaches the smallest limit that a worker announced", guard.LimitExchange
 	}
 	if trip == guard.None {
-		w.broadcast(m.Room, body)
+		w.serve(m.Room, body)
 		return
 	}
 	w.desk.Event(event.Event{Kind: event.GuardTripped, Room: m.Room, Guard: trip.String(), Reason: reason, First: -1})
@@ -135,8 +144,8 @@ func (w *Worker) reject(room wire.Room, tokens int, reason string) {
 }
 
 func (w *Worker) broadcast(room wire.Room, body wire.Body) {
-	for _, to := range w.config.Workers {
-		w.desk.Send(to, room, body)
+	for _, to := range w.workers {
+		w.post(to, room, body)
 	}
 }
 
@@ -145,7 +154,8 @@ func (w *Worker) answer(room wire.Room, body wire.Finished) {
 	if r := w.rooms[room]; r.open {
 		r.open = false
 		w.rooms[room] = r
-		w.open--
+		at := slices.Index(w.waiting, room)
+		w.waiting = slices.Delete(w.waiting, at, at+1)
 		w.desk.Send(r.client, room, body)
 	}
 }

@@ -27,10 +27,14 @@ type rig struct {
 	events []event.Event
 }
 
-func newRig(t *testing.T, guards guard.Set, mode config.RouterMode) *rig {
+// newRig returns a rig whose router posts to workers: prefill and decode, unless others are given.
+func newRig(t *testing.T, guards guard.Set, mode config.RouterMode, workers ...wire.Addr) *rig {
 	t.Helper()
+	if workers == nil {
+		workers = []wire.Addr{prefillAddr, decodeAddr}
+	}
 	return &rig{WithT: NewWithT(t), worker: New(Config{
-		Addr: routerAddr, Workers: []wire.Addr{prefillAddr, decodeAddr}, Guards: guards,
+		Addr: routerAddr, Workers: workers, Guards: guards,
 		Router: config.Router{Mode: mode, EdgeLimitTokens: 50},
 	})}
 }
@@ -181,8 +185,7 @@ func TestARoomIsTakenOnce(t *testing.T) {
 // A co-located worker gets each request alone.
 func TestColocated(t *testing.T) {
 	colocated := wire.Addr{Role: wire.Colocated, Incarnation: 1}
-	r := newRig(t, guard.None, config.CancelOnPrefillError)
-	r.worker.config.Workers = []wire.Addr{colocated}
+	r := newRig(t, guard.None, config.CancelOnPrefillError, colocated)
 	r.bodies(r.receive(clientAddr, 7, submit(20)), 7, colocated)
 	r.bodies(r.receive(clientAddr, 7, wire.Abort{}), 7, colocated)
 }

@@ -18,7 +18,8 @@ type (
 		Prompt       []Token
 		MaxNewTokens int
 	}
-	// PeerUp introduces a worker to a peer: its limits and where its memory lies. Sent once per peer.
+	// PeerUp introduces a worker to a peer: its limits and where its memory lies. Sent once per
+	// incarnation of a peer.
 	PeerUp struct {
 		// MaxInputTokens is the sender's own limit: a prompt of this many tokens or more is refused by it; 0 if it refuses
 		// none, because it truncates.
@@ -29,7 +30,9 @@ type (
 		PoolBase   uint16
 		RecordBase uint16
 	}
-	// PeerDown says that a peer's incarnation is gone.
+	// PeerDown says that a peer's incarnation is gone and its connections are torn down: none of its writes can land any
+	// more, and no answer of it will come. Anybody may say so. A message of a later incarnation says no more than that the
+	// earlier one answers no more.
 	PeerDown struct{ Peer Addr }
 	// Reserved is decode's half of the bootstrap handshake: where prefill is to write.
 	Reserved struct {
@@ -53,8 +56,8 @@ type (
 	Refused struct {
 		Stage  Stage
 		Reason string
-		// Status is the HTTP status that fits: 400 for a refusal, 500 for a transfer that failed, 504 for one that was
-		// not begun in time.
+		// Status is the HTTP status that fits: 400 for a refusal, 500 for a transfer that failed, 502 for one whose
+		// peer is gone, 504 for one that was not begun in time.
 		Status int
 	}
 	// Abort ends a request in flight: from a client, or from a peer that will not wait for it.

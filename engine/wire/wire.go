@@ -49,6 +49,11 @@ type Addr struct {
 // String spells an address as role/index#incarnation, e.g. "prefill/0#1".
 func (a Addr) String() string { return fmt.Sprintf("%s/%d#%d", a.Role, a.Index, a.Incarnation) }
 
+// Succeeds tells whether a is a later incarnation of the party that older is one of.
+func (a Addr) Succeeds(older Addr) bool {
+	return a.Role == older.Role && a.Index == older.Index && a.Incarnation > older.Incarnation
+}
+
 // MarshalText lets an address be a JSON string.
 func (a Addr) MarshalText() ([]byte, error) { return a.AppendText(nil) }
 

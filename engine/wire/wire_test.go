@@ -21,6 +21,17 @@ func TestAddrRoundTrip(t *testing.T) {
 	}
 }
 
+// Only a later incarnation of the same party succeeds another.
+func TestSucceeds(t *testing.T) {
+	older := Addr{Role: Decode, Index: 3, Incarnation: 9}
+	for later, want := range map[Addr]bool{
+		{Decode, 3, 10}: true, {Decode, 3, 4095}: true, {Decode, 3, 9}: false, {Decode, 3, 8}: false,
+		{Decode, 4, 10}: false, {Prefill, 3, 10}: false,
+	} {
+		NewWithT(t).Expect(later.Succeeds(older)).To(Equal(want), "%s after %s", later, older)
+	}
+}
+
 // What no MarshalText wrote is refused, and leaves the address as it was.
 func TestAddrRefusesOtherText(t *testing.T) {
 	for _, text := range []string{

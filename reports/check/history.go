@@ -172,7 +172,7 @@ func (h *history) apply(e *event.Event) {
 		if e.Before != e.After {
 			h.faultsFired++
 		}
-	case event.PeerRegistered, event.WorkerQuiesced:
+	case event.PeerRegistered, event.PeerLost, event.WorkerQuiesced:
 	default:
 		if r == 0 {
 			h.bad(e, "names no room")

@@ -1,0 +1,230 @@
+package decode
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/wire"
+)
+
+// The incarnation after prefillAddr, which refuses less.
+var (
+	nextPrefill = wire.Addr{Role: wire.Prefill, Incarnation: 2}
+	nextUp      = wire.PeerUp{MaxInputTokens: 2 * peerLimit, PageSize: pageSize}
+)
+
+const peerGone = "peer prefill/0#1 is gone"
+
+func down(peer wire.Addr) wire.PeerDown { return wire.PeerDown{Peer: peer} }
+
+// lossOf lists whose loss was recorded since the test last looked.
+func (r *rig) lossOf() (peers []wire.Addr) {
+	for _, e := range r.events {
+		if e.Kind == event.PeerLost {
+			peers = append(peers, e.Peer)
+		}
+	}
+	return peers
+}
+
+func (r *rig) countPages(kind event.Kind, room wire.Room) (n int) {
+	for _, e := range r.events {
+		if e.Kind == kind && e.Room == room {
+			n++
+		}
+	}
+	return n
+}
+
+// Prefill goes, in whatever state a request is: what waits for it is answered 502, what has its "done" goes on to 200,
+// nobody writes any more, so that pages and slot come back at once and once, and nobody is told to stop.
+func TestPrefillGoneInEveryState(t *testing.T) {
+	for _, s := range states {
+		for _, guards := range []guard.Set{guard.All, guard.All &^ guard.Scrub} {
+			t.Run(s.name+" "+guards.String(), func(t *testing.T) {
+				if s.state == scrubbing && !guards.Has(guard.Scrub) {
+					t.Skip("nothing is scrubbed")
+				}
+				r := newRig(t, guards)
+				s.reach(r)
+				request := r.worker.requests[7]
+				before := len(r.sent)
+				r.receive(routerAddr, 0, down(prefillAddr))
+				r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
+				for _, m := range r.sent[before:] {
+					r.Expect(m.To).To(Equal(routerAddr), "nobody else is there to hear it")
+				}
+				want := map[state]int{
+					preallocating: 502, transferring: 502, verifying: 200, running: 200, draining: 499, scrubbing: 200, over: 200,
+				}[s.state]
+				if s.state == announced {
+					r.receive(routerAddr, 7, wire.Abort{})
+					r.submit(7, 20, 3)
+					want = 499
+				}
+				if want == 502 {
+					r.Expect(r.answers(7)[0].Reason).To(Equal(peerGone))
+				}
+				r.settle(port.OK)
+				r.expectStatus(7, want)
+				if s.state == preallocating {
+					r.expectStatus(1, 200)
+				}
+				r.Expect(request.state).To(Equal(over))
+				r.Expect(r.countPages(event.PagesReleased, 7)).To(Equal(r.countPages(event.PagesReserved, 7)))
+				r.Expect(r.count(event.PagesQuarantined)).To(BeZero())
+				r.expectIdle()
+			})
+		}
+	}
+}
+
+// The next incarnation takes over while the one before may still write: what waits is answered 502 all the same, but its
+// pages wait for that writer: for the word that it is gone, or for ever. What the next one says of them is worth nothing.
+func TestTheOneBeforeMayStillWrite(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		r := newRig(t, guard.All)
+		r.submit(7, 20, 3)
+		r.sent = nil
+		r.receive(nextPrefill, 0, nextUp)
+		r.expectStatus(7, 502)
+		r.Expect(r.told()).To(Equal([]wire.Body{wire.Abort{}}), "the writer is asked, should it be there")
+		r.receive(nextPrefill, 7, wire.AbortAck{Drained: true})
+		r.receive(prefillAddr, 7, wire.AbortAck{Drained: true})
+		r.Expect(r.worker.requests[7].writing).To(BeTrue())
+		r.Expect(r.granted).NotTo(BeEmpty())
+		for r.wake > 0 && !told {
+			r.now = r.wake - 1
+			r.turn(port.Turn{})
+		}
+		if told {
+			r.receive(routerAddr, 0, down(prefillAddr))
+			r.settle(port.OK)
+		}
+		r.Expect(r.countPages(event.PagesReleased, 7)).To(Equal(map[bool]int{true: 1}[told]))
+		r.Expect(r.count(event.PagesQuarantined)).To(Equal(map[bool]int{false: 1}[told]))
+		r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
+		r.expectIdle()
+	}
+}
+
+// What prefill left behind when it went changes nothing: no message of it is believed, and none brings it back. Nor does
+// the word that it is gone, said again, or said of anybody else.
+func TestGonePrefillChangesNothing(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		r := newRig(t, guard.All)
+		r.receive(routerAddr, 0, down(prefillAddr))
+		want := preallocating
+		if back {
+			r.receive(nextPrefill, 0, nextUp)
+			want = transferring
+		}
+		r.submit(7, 20, 3)
+		r.sent, r.events = nil, nil
+		for _, body := range []wire.Body{
+			wire.PeerUp{MaxInputTokens: 5, PageSize: pageSize}, r.claim(20), wire.AbortAck{Drained: true},
+			wire.Refused{Stage: wire.AtIntake, Reason: "too long", Status: 400}, wire.Abort{},
+		} {
+			r.receive(prefillAddr, 7, body)
+			r.receive(prefillAddr, 8, body)
+		}
+		for _, peer := range []wire.Addr{prefillAddr, {}, routerAddr, decodeAddr, {Role: wire.Prefill, Index: 1, Incarnation: 9}} {
+			r.receive(routerAddr, 0, down(peer))
+		}
+		r.Expect(r.sent).To(BeEmpty())
+		r.Expect(r.events).To(BeEmpty())
+		r.Expect(r.worker.requests).To(HaveLen(1))
+		r.Expect(r.worker.requests[7].state).To(Equal(want))
+		r.Expect(r.worker.requests[7].writing).To(Equal(back))
+		r.Expect(r.worker.prefillGone).To(Equal(!back))
+		r.receive(routerAddr, 0, down(nextPrefill))
+		r.settle(port.OK)
+		r.now = r.wake // the one that was never begun waits for a prefill that does not come
+		r.turn(port.Turn{})
+		r.expectStatus(7, map[bool]int{true: 502, false: 504}[back])
+		r.expectIdle()
+	}
+}
+
+// While nobody is there nothing is reserved, whatever the guards, and nobody is told of a refusal: a request that waits
+// too long says for whom.
+func TestNothingIsReservedForNobody(t *testing.T) {
+	for _, guards := range []guard.Set{guard.None, guard.TellPeer, guard.All} {
+		r := newRig(t, guards)
+		r.receive(routerAddr, 0, down(prefillAddr))
+		r.submit(7, 20, 3)
+		r.submit(8, limit, 3)
+		r.expectStatus(8, 400)
+		r.Expect(r.count(event.PagesReserved)).To(BeZero())
+		r.now = r.wake
+		r.turn(port.Turn{})
+		r.expectStatus(7, 504)
+		r.Expect(r.answers(7)[0].Reason).To(Equal("timed out waiting for prefill"))
+		r.Expect(r.told()).To(BeEmpty())
+		r.expectIdle()
+	}
+}
+
+// The next incarnation is introduced to and served with, by its own limit, also for a request that came before it.
+func TestTheNextPrefillServes(t *testing.T) {
+	r := newRig(t, guard.All)
+	r.submit(1, 20, 3)
+	r.receive(routerAddr, 0, down(prefillAddr))
+	r.settle(port.OK)
+	r.submit(7, peerLimit, 3)
+	r.Expect(r.answers(7)).To(BeEmpty(), "it was the other one's limit")
+	r.sent = nil
+	r.receive(nextPrefill, 0, nextUp)
+	r.Expect(r.sent).To(HaveLen(2))
+	for i, name := range []string{"peer-up", "reserved"} {
+		r.Expect(r.sent[i].To).To(Equal(nextPrefill))
+		r.Expect(r.sent[i].Body.Name()).To(Equal(name))
+	}
+	r.Expect(r.sent[0].Body).To(HaveField("RecordBase", uint16(recordBase)))
+	r.receive(nextPrefill, 7, r.claim(peerLimit))
+	r.settle(port.OK)
+	r.expectStatus(7, 200)
+	r.submit(8, 2*peerLimit, 3)
+	r.expectStatus(8, 400)
+	r.Expect(r.tripped()).To(Equal([]string{"limit-exchange"}))
+	r.expectIdle()
+}
+
+// The limit of an incarnation that is gone binds nobody, even if the next one is heard of before it introduces itself.
+func TestTheLimitGoesWithItsPrefill(t *testing.T) {
+	r := newRig(t, guard.All)
+	r.receive(nextPrefill, 9, wire.AbortAck{})
+	r.submit(7, peerLimit, 3)
+	r.Expect(r.count(event.PagesReserved)).To(BeZero(), "its own is not known yet")
+	r.receive(nextPrefill, 0, nextUp)
+	r.Expect(r.count(event.PagesReserved)).To(Equal(1))
+	r.receive(nextPrefill, 7, r.claim(peerLimit))
+	r.settle(port.OK)
+	r.expectStatus(7, 200)
+	r.expectIdle()
+}
+
+// A peer that is gone before anything of it was heard stays gone, its introduction comes too late; and that it is gone
+// does not say that the one before writes no more.
+func TestGoneBeforeItWasHeardOf(t *testing.T) {
+	r := newRig(t, guard.All)
+	r.submit(7, 20, 3)
+	r.receive(routerAddr, 0, down(nextPrefill))
+	r.expectStatus(7, 502)
+	r.Expect(r.worker.requests[7].writing).To(BeTrue())
+	r.receive(nextPrefill, 0, nextUp)
+	r.submit(8, 20, 3)
+	r.Expect(r.count(event.PagesReserved)).To(Equal(1))
+	r.receive(routerAddr, 0, down(prefillAddr))
+	r.settle(port.OK)
+	r.now = r.wake
+	r.turn(port.Turn{})
+	r.expectStatus(8, 504)
+	r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
+	r.Expect(r.countPages(event.PagesReleased, 7)).To(Equal(1))
+	r.expectIdle()
+}
