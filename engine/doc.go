@@ -13,6 +13,7 @@
 //	decode/commit.go       what decode proves before it believes "done"
 //	decode/schedule.go     decode steps: one token a running request, from whatever its pages hold
 //	decode/release.go      when the pages go back, and who may still be writing to them
+//	*/peer.go              what becomes of it when a peer is gone, and who is served after that
 //
 // Workers are pure state machines (port.Worker). Everything asynchronous stands behind a port; the runner in run.go steps
 // workers, links, write engines, device queues and clients one at a time, in an order that a Choose function picks.

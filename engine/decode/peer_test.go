@@ -101,6 +101,15 @@ func TestTheOneBeforeMayStillWrite(t *testing.T) {
 			r.now = r.wake - 1
 			r.turn(port.Turn{})
 		}
+		asked := map[bool]int{true: 1, false: 1 + retriesMax}[told]
+		r.Expect(r.told()).To(HaveLen(asked))
+		for _, e := range r.events {
+			if e.Kind == event.AbortSent {
+				r.Expect(e.Peer).To(Equal(prefillAddr))
+				asked--
+			}
+		}
+		r.Expect(asked).To(BeZero())
 		if told {
 			r.receive(routerAddr, 0, down(prefillAddr))
 			r.settle(port.OK)
@@ -126,8 +135,11 @@ func TestGonePrefillChangesNothing(t *testing.T) {
 		r.submit(7, 20, 3)
 		r.sent, r.events = nil, nil
 		for _, body := range []wire.Body{
-			wire.PeerUp{MaxInputTokens: 5, PageSize: pageSize}, r.claim(20), wire.AbortAck{Drained: true},
-			wire.Refused{Stage: wire.AtIntake, Reason: "too long", Status: 400}, wire.Abort{},
+			wire.PeerUp{MaxInputTokens: 5, PageSize: pageSize},
+			r.claim(20),
+			wire.AbortAck{Drained: true},
+			wire.Refused{Stage: wire.AtIntake, Reason: "too long", Status: 400},
+			wire.Abort{},
 		} {
 			r.receive(prefillAddr, 7, body)
 			r.receive(prefillAddr, 8, body)
@@ -191,6 +203,8 @@ func TestTheNextPrefillServes(t *testing.T) {
 	r.submit(8, 2*peerLimit, 3)
 	r.expectStatus(8, 400)
 	r.Expect(r.tripped()).To(Equal([]string{"limit-exchange"}))
+	last := len(r.sent) - 2 // before the answer
+	r.Expect(r.sent[last]).To(And(HaveField("To", nextPrefill), HaveField("Body", BeAssignableToTypeOf(wire.Refused{}))))
 	r.expectIdle()
 }
 

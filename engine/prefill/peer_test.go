@@ -115,7 +115,10 @@ func TestGoneDecodeChangesNothing(t *testing.T) {
 		r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(20)})
 		r.sent, r.events = nil, nil
 		for _, body := range []wire.Body{
-			wire.PeerUp{PageSize: pageSize}, reservation(2), wire.Abort{}, wire.Refused{Stage: wire.AtIntake, Status: 400},
+			wire.PeerUp{PageSize: pageSize},
+			reservation(2),
+			wire.Abort{},
+			wire.Refused{Stage: wire.AtIntake, Status: 400},
 			wire.AbortAck{Drained: true},
 		} {
 			r.receive(decodeAddr, 7, body)

@@ -33,7 +33,7 @@ func (w *Worker) hears(from wire.Addr) bool {
 	}
 	if from.Succeeds(known.addr) {
 		w.lose(known)
-		*known = worker{addr: from}
+		known.addr, known.gone = from, false
 	}
 	return from == known.addr && !known.gone
 }

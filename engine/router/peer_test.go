@@ -94,7 +94,9 @@ func TestTheNextWorkerServes(t *testing.T) {
 		"prefill": {nil, prefillAddr, nextPrefill, []wire.Addr{nextPrefill, decodeAddr}},
 		"decode":  {nil, decodeAddr, nextDecode, []wire.Addr{prefillAddr, nextDecode}},
 		"co-located": {
-			[]wire.Addr{colocatedAddr}, colocatedAddr, wire.Addr{Role: wire.Colocated, Incarnation: 2},
+			[]wire.Addr{colocatedAddr},
+			colocatedAddr,
+			wire.Addr{Role: wire.Colocated, Incarnation: 2},
 			[]wire.Addr{{Role: wire.Colocated, Incarnation: 2}},
 		},
 	} {
