@@ -43,6 +43,8 @@ type exchange struct {
 	client wire.Addr
 	tokens int // of the prompt
 	open   bool
+	// aborted: its client gave up, so what prefill says of it is a consequence, and decode's answer is on its way.
+	aborted bool
 }
 
 // New returns a router that has seen nothing yet.
@@ -81,14 +83,16 @@ func (w *Worker) receive(m wire.Message) {
 	case wire.Submit:
 		w.submit(m, body)
 	case wire.Abort:
-		if w.rooms[m.Room].open {
+		if r := w.rooms[m.Room]; r.open {
+			r.aborted = true
+			w.rooms[m.Room] = r
 			w.desk.Event(event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
 			w.broadcast(m.Room, body)
 		}
 	case wire.Finished:
 		w.answer(m.Room, body)
 	case wire.Refused: // prefill's own answer: dropped, by default
-		if r := w.rooms[m.Room]; r.open && w.config.Router.Mode == config.CancelOnPrefillError {
+		if r := w.rooms[m.Room]; r.open && !r.aborted && w.config.Router.Mode == config.CancelOnPrefillError {
 			w.answer(m.Room, wire.Finished{Status: body.Status, PromptTokens: r.tokens, Reason: body.Reason})
 			w.post(w.workers[len(w.workers)-1], m.Room, wire.Abort{})
 		}

@@ -162,6 +162,16 @@ func TestCancelOnPrefillError(t *testing.T) {
 	}
 }
 
+// A client that gave up gets decode's answer, not what prefill says of a transfer that was cut off for it.
+func TestAbortOutranksPrefillError(t *testing.T) {
+	r := newRig(t, guard.All, config.CancelOnPrefillError)
+	r.receive(clientAddr, 7, submit(20))
+	r.receive(clientAddr, 7, wire.Abort{})
+	r.Expect(r.receive(prefillAddr, 7, wire.Refused{Reason: "write of K0 rejected", Status: 500})).To(BeEmpty())
+	r.bodies(r.receive(decodeAddr, 7, wire.Finished{Status: 499}), 7, clientAddr)
+	r.Expect(r.worker.Held().Idle()).To(BeTrue())
+}
+
 // A room has one client for good: a repetition changes nothing, and another client that asks for a room that is taken is
 // refused and gets nothing of the first one's answer.
 func TestARoomIsTakenOnce(t *testing.T) {

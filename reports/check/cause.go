@@ -8,8 +8,8 @@ import (
 )
 
 // cause verifies that each status has the cause that it names: 200 that no worker recorded a refusal, 400 and 413 that
-// one refused, 499 that somebody aborted, 504 that a deadline passed, 5xx that something broke or was stopped; and that
-// a router which hands on decode's answer did so. It needs the events of client and workers.
+// one refused, 499 that somebody aborted, 502 that a peer was lost, 504 that a deadline passed, any other 5xx that
+// something broke or was stopped; and that a router which hands on decode's answer did so, unless it lost the peer. It needs the events of client and workers.
 //
 // It does not verify that a refusal was due, that a guard was right to stop what it stopped, nor the text of an answer.
 type cause struct{ tally }
@@ -41,7 +41,8 @@ func sayCause(_ *history, f *Finding) string {
 
 // misfit says what is wrong with a status, "" if nothing is.
 func misfit(h *history, q *request) string {
-	if q.finishedStatus != 0 && q.finishedStatus != q.status && h.routes(q, config.DecodeOnly) {
+	lost := q.status == 502 && h.peersLost > 0
+	if !lost && q.finishedStatus != 0 && q.finishedStatus != q.status && h.routes(q, config.DecodeOnly) {
 		return fmt.Sprintf("the worker that answers had finished it with %d", q.finishedStatus)
 	}
 	switch {
@@ -56,6 +57,9 @@ func misfit(h *history, q *request) string {
 		if q.aborts == 0 {
 			return "nobody aborted it"
 		}
+	case lost:
+	case q.status == 502:
+		return "no peer was lost"
 	case q.status == 504:
 		if q.expiries == 0 {
 			return "no deadline of it had passed"

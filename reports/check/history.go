@@ -35,6 +35,7 @@ type history struct {
 	quarantined    int
 	faultEvents    int
 	faultsFired    int
+	peersLost      int
 	text           texts
 	scratchOf      [1]wire.Token
 }
@@ -68,7 +69,7 @@ func (h *history) begin(run *Run) {
 		h.pools[i].used = false
 	}
 	h.events, h.malformed, h.firstMalformed = 0, 0, ""
-	h.quarantined, h.faultEvents, h.faultsFired = 0, 0, 0
+	h.quarantined, h.faultEvents, h.faultsFired, h.peersLost = 0, 0, 0, 0
 }
 
 func (h *history) newRequest(room wire.Room) int32 {
@@ -172,7 +173,9 @@ func (h *history) apply(e *event.Event) {
 		if e.Before != e.After {
 			h.faultsFired++
 		}
-	case event.PeerRegistered, event.PeerLost, event.WorkerQuiesced:
+	case event.PeerLost:
+		h.peersLost++
+	case event.PeerRegistered, event.WorkerQuiesced:
 	default:
 		if r == 0 {
 			h.bad(e, "names no room")

@@ -102,6 +102,10 @@ var requestTeeth = []tooth{
 		corrupt: func(s *scene, p []*party) { setStatus(s, p[0], 499) },
 	},
 	{
+		name: "502 though every peer is there", check: "outcome-fits-cause", verdict: Fail, text: "no peer was lost",
+		corrupt: func(s *scene, p []*party) { setStatus(s, p[0], 502) },
+	},
+	{
 		name: "504 before any deadline", check: "outcome-fits-cause", verdict: Fail, text: "no deadline",
 		corrupt: func(s *scene, p []*party) { setStatus(s, p[0], 504) },
 	},
