@@ -127,8 +127,8 @@ const reading = `## What it shows
 - The sender's check knows what a prompt owes, not what has moved.
 - A lost completion is no matter of isolation: pages stay held, or are given up for good after a bounded wait and counted.
 - Three faults show nothing in a correct engine: a completion that comes twice, an answer to an abort that is lost and
-  asked for again, and pages squatted on for a while. Aborts in flight can be answered with an error of the engine
-  instead of their own (the few failures without a fault under address generations).
+  asked for again, and pages squatted on for a while.
+
 `
 
 func (m Matrix) table(b *strings.Builder, first, end int) {
