@@ -56,6 +56,12 @@ var layers = []layer{
 		why:      whyWorker,
 	},
 	{
+		packages: []string{"engine/turn/turntest"},
+		may:      append([]string{"engine/turn", "engine/kv/..."}, leaves...),
+		never:    testTools,
+		why:      "what stands around a worker in its tests knows no worker: each test brings its own",
+	},
+	{
 		packages: []string{"engine/kv/..."},
 		may:      append([]string{"engine/kv/..."}, leaves...),
 		never:    testTools, why: whyEngine,
@@ -170,6 +176,10 @@ var owners = []owner{
 		path: "github.com/testcontainers/testcontainers-go", sources: []string{"fixtures/rigs/containers"},
 		tests: []string{"fixtures/rigs/containers"},
 		why:   "one package owns containers: their reaper races when several start it",
+	},
+	{
+		path: module + "/engine/turn/turntest", tests: []string{"engine/..."},
+		why: "what drives a worker in its tests is no part of the engine that runs",
 	},
 	{
 		path: module + "/suites/matchers", tests: []string{"suites/..."},

@@ -10,6 +10,7 @@ import (
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/kv"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -18,25 +19,25 @@ func TestLifeOfARequest(t *testing.T) {
 	r := newRig(t, guard.All)
 	const tokens = 4*pageSize + 5
 	r.submit(7, tokens, 3)
-	pages := r.ops[0].Pages
+	pages := r.Ops[0].Pages
 	r.Expect(pages).To(HaveLen(5), "prompt and answer")
 	for i, first := range []int{0, 2 * pageSize, 4 * pageSize} {
-		r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpPrefill}))
-		r.Expect(r.ops[0]).To(And(HaveField("First", first), HaveField("Sample", i == 2)))
-		r.answerOp(port.OK)
+		r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpPrefill}))
+		r.Expect(r.Ops[0]).To(And(HaveField("First", first), HaveField("Sample", i == 2)))
+		r.AnswerOp(port.OK)
 	}
 	for step := range 2 {
-		r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpDecode}))
-		r.Expect(r.ops[0]).To(And(HaveField("First", tokens+step), HaveField("Pages", pages)))
-		r.answerOp(port.OK)
+		r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpDecode}))
+		r.Expect(r.Ops[0]).To(And(HaveField("First", tokens+step), HaveField("Pages", pages)))
+		r.AnswerOp(port.OK)
 	}
-	r.Expect(r.answers(7)).To(Equal([]wire.Finished{{
+	r.Expect(r.Answers(7)).To(Equal([]wire.Finished{{
 		Status: 200, PromptTokens: tokens, Tokens: []wire.Token{1000 + 4*pageSize, 1000 + tokens, 1001 + tokens},
 		Reason: "length",
 	}}))
-	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpScrub}))
-	r.settle(port.OK)
-	r.expectIdle()
+	r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpScrub}))
+	r.SettleOps(port.OK)
+	r.ExpectIdle()
 }
 
 // Running requests go on independently, one operation each, however many turns go by.
@@ -44,16 +45,16 @@ func TestOneOperationEach(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.submit(1, 5, 3)
 	r.submit(2, 5, 3)
-	r.answerOp(port.OK)
-	r.answerOp(port.OK)
-	r.turn(port.Turn{})
-	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpDecode, port.OpDecode}))
-	r.Expect([]wire.Room{r.ops[0].Room, r.ops[1].Room}).To(Equal([]wire.Room{1, 2}))
-	r.settle(port.OK)
+	r.AnswerOp(port.OK)
+	r.AnswerOp(port.OK)
+	r.Turn(port.Turn{})
+	r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpDecode, port.OpDecode}))
+	r.Expect([]wire.Room{r.Ops[0].Room, r.Ops[1].Room}).To(Equal([]wire.Room{1, 2}))
+	r.SettleOps(port.OK)
 	for room := wire.Room(1); room <= 2; room++ {
-		r.Expect(r.answers(room)[0].Tokens).To(Equal([]wire.Token{1000, 1005, 1006}))
+		r.Expect(r.Answers(room)[0].Tokens).To(Equal([]wire.Token{1000, 1005, 1006}))
 	}
-	r.expectIdle()
+	r.ExpectIdle()
 }
 
 // The very refusal that leaks in a disaggregated deployment is the client's answer here, with any guards or none: at the
@@ -68,25 +69,25 @@ func TestRefusalIsTheAnswer(t *testing.T) {
 		for _, tokens := range []int{limit, poolTokens + 1, 1024} {
 			r := newRig(t, c.guards)
 			r.submit(7, tokens, 3)
-			r.Expect(r.count(event.PagesReserved)).To(Equal(map[bool]int{true: 1}[c.computed]))
-			r.settle(port.OK)
-			r.expectStatus(7, 400)
-			r.Expect(r.count(event.RefusalRecorded)).To(Equal(1))
-			r.Expect(r.count(event.RequestRejected)).To(Equal(1))
-			r.Expect(r.count(event.RequestReceived)).To(Equal(1))
-			r.expectIdle()
+			r.Expect(r.Count(event.PagesReserved)).To(Equal(map[bool]int{true: 1}[c.computed]))
+			r.SettleOps(port.OK)
+			r.ExpectStatus(7, 400)
+			r.Expect(r.Count(event.RefusalRecorded)).To(Equal(1))
+			r.Expect(r.Count(event.RequestRejected)).To(Equal(1))
+			r.Expect(r.Count(event.RequestReceived)).To(Equal(1))
+			r.ExpectIdle()
 		}
 	}
 	for _, tokens := range []int{0, 1025} { // at the front end there is no placeholder
 		r := newRig(t, guard.None)
 		r.submit(7, tokens, 3)
-		r.expectStatus(7, 400)
-		r.expectIdle()
+		r.ExpectStatus(7, 400)
+		r.ExpectIdle()
 	}
 	r := newRig(t, guard.None)
 	r.submit(7, limit-1, 3)
-	r.settle(port.OK)
-	r.expectStatus(7, 200)
+	r.SettleOps(port.OK)
+	r.ExpectStatus(7, 200)
 }
 
 // auto_truncate answers a shortened prompt and says so.
@@ -97,10 +98,10 @@ func TestTruncated(t *testing.T) {
 		c.Admission = kv.NewLimits(w)
 	})
 	r.submit(7, 200, 1)
-	r.settle(port.OK)
-	r.expectStatus(7, 200)
-	r.Expect(r.answers(7)[0]).To(And(HaveField("Truncated", true), HaveField("PromptTokens", limit-1)))
-	r.expectIdle()
+	r.SettleOps(port.OK)
+	r.ExpectStatus(7, 200)
+	r.Expect(r.Answers(7)[0]).To(And(HaveField("Truncated", true), HaveField("PromptTokens", limit-1)))
+	r.ExpectIdle()
 }
 
 // Pages are given in the order of arrival, in the very turn in which they come free; who waits has a deadline; what can
@@ -112,17 +113,17 @@ func TestWaitingForPages(t *testing.T) {
 		r.submit(2, 4*pageSize, 1)        // five
 		r.submit(3, 5, 1)
 		r.submit(4, 100, 100) // more than there are
-		r.Expect(r.wake).To(BeNumerically(">", 0))
-		for len(r.answers(1)) == 0 {
-			r.Expect(r.ops[0].Room).To(Equal(wire.Room(1)))
-			r.answerOp(port.OK)
+		r.Expect(r.Wake).To(BeNumerically(">", 0))
+		for len(r.Answers(1)) == 0 {
+			r.Expect(r.Ops[0].Room).To(Equal(wire.Room(1)))
+			r.AnswerOp(port.OK)
 		}
-		r.settle(port.OK)
+		r.SettleOps(port.OK)
 		for room := wire.Room(1); room <= 3; room++ {
-			r.expectStatus(room, 200)
+			r.ExpectStatus(room, 200)
 		}
-		r.expectStatus(4, 400)
-		r.expectIdle()
+		r.ExpectStatus(4, 400)
+		r.ExpectIdle()
 	}
 }
 
@@ -131,14 +132,14 @@ func TestDeadline(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.submit(1, 5*pageSize, pageSize)
 	r.submit(2, 4*pageSize, 1)
-	r.now = r.wake - 2
-	r.turn(port.Turn{})
-	r.Expect(r.count(event.RequestExpired)).To(BeZero())
-	r.turn(port.Turn{})
-	r.expectStatus(2, 504)
-	r.settle(port.OK)
-	r.expectStatus(1, 200)
-	r.expectIdle()
+	r.Now = r.Wake - 2
+	r.Turn(port.Turn{})
+	r.Expect(r.Count(event.RequestExpired)).To(BeZero())
+	r.Turn(port.Turn{})
+	r.ExpectStatus(2, 504)
+	r.SettleOps(port.OK)
+	r.ExpectStatus(1, 200)
+	r.ExpectIdle()
 }
 
 // Numbers of new tokens that make no sense neither overflow nor leave a request without an answer.
@@ -146,9 +147,9 @@ func TestNewTokensAtTheBounds(t *testing.T) {
 	for maxNewTokens, status := range map[int]int{0: 200, -1: 200, math.MinInt: 200, 1 << 40: 400, math.MaxInt: 400} {
 		r := newRig(t, guard.All)
 		r.submit(7, 20, maxNewTokens)
-		r.settle(port.OK)
-		r.expectStatus(7, status)
-		r.expectIdle()
+		r.SettleOps(port.OK)
+		r.ExpectStatus(7, status)
+		r.ExpectIdle()
 	}
 }
 
@@ -161,7 +162,7 @@ func TestAbortInEveryState(t *testing.T) {
 		"before Submit": {func(r *rig) {
 			r.receive(7, wire.Abort{})
 			r.submit(7, 20, 3)
-			r.expectStatus(7, 499)
+			r.ExpectStatus(7, 499)
 		}, 499},
 		"waiting": {func(r *rig) {
 			r.submit(1, 7*pageSize, 1)
@@ -170,7 +171,7 @@ func TestAbortInEveryState(t *testing.T) {
 		"forwarding": {func(r *rig) { r.submit(7, 40, 3) }, 499},
 		"running": {func(r *rig) {
 			r.submit(7, 20, 3)
-			r.answerOp(port.OK)
+			r.AnswerOp(port.OK)
 		}, 499},
 		"draining": {func(r *rig) {
 			r.submit(7, 20, 3)
@@ -178,11 +179,11 @@ func TestAbortInEveryState(t *testing.T) {
 		}, 499},
 		"scrubbing": {func(r *rig) {
 			r.submit(7, 20, 1)
-			r.answerOp(port.OK)
+			r.AnswerOp(port.OK)
 		}, 200},
 		"over": {func(r *rig) {
 			r.submit(7, 20, 1)
-			r.settle(port.OK)
+			r.SettleOps(port.OK)
 		}, 200},
 	} {
 		for _, guards := range []guard.Set{guard.None, guard.Scrub, guard.DeferredRelease, guard.All} {
@@ -190,14 +191,14 @@ func TestAbortInEveryState(t *testing.T) {
 				r := newRig(t, guards)
 				c.reach(r)
 				r.receive(7, wire.Abort{})
-				r.expectStatus(7, c.status)
+				r.ExpectStatus(7, c.status)
 				if request := r.worker.requests[7]; guards.Has(guard.DeferredRelease) && request.ops > 0 {
 					r.Expect(request.pages).NotTo(BeNil(), "the device may still write to them")
 				}
 				r.submit(7, 20, 3)
-				r.settle(port.OK)
-				r.expectStatus(7, c.status)
-				r.expectIdle()
+				r.SettleOps(port.OK)
+				r.ExpectStatus(7, c.status)
+				r.ExpectIdle()
 			})
 		}
 	}
@@ -211,26 +212,26 @@ func TestDeviceFailures(t *testing.T) {
 			r := newRig(t, guard.All)
 			r.submit(7, 40, 3)
 			for range point {
-				r.answerOp(port.OK)
+				r.AnswerOp(port.OK)
 			}
 			if d.Status == port.OK && point == 0 {
 				continue // the first chunk owes no token
 			}
-			d.Ticket = r.ops[0].Ticket
-			r.ops = nil
-			r.turn(port.Turn{Ops: []port.OpDone{d}})
-			r.expectStatus(7, 500)
-			r.settle(port.OK)
-			r.expectIdle()
+			d.Ticket = r.Ops[0].Ticket
+			r.Ops = nil
+			r.Turn(port.Turn{Ops: []port.OpDone{d}})
+			r.ExpectStatus(7, 500)
+			r.SettleOps(port.OK)
+			r.ExpectIdle()
 		}
 	}
 	r := newRig(t, guard.Scrub)
 	r.submit(7, 40, 1)
-	r.answerOp(port.OK)
-	r.answerOp(port.OK)
-	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpScrub}))
-	r.answerOp(port.Failed)
-	r.Expect(r.count(event.PagesReleased)).To(BeZero())
+	r.AnswerOp(port.OK)
+	r.AnswerOp(port.OK)
+	r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpScrub}))
+	r.AnswerOp(port.Failed)
+	r.Expect(r.Count(event.PagesReleased)).To(BeZero())
 	r.Expect(r.worker.Held().PagesQuarantined).To(Equal(3))
-	r.expectIdle()
+	r.ExpectIdle()
 }

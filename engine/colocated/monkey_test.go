@@ -10,6 +10,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -23,22 +24,16 @@ func TestMonkey(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 13))
 			guards := guard.Set(random.Uint32()) & guard.All
 			r := newRig(t, guards)
-			holds, looked := map[wire.Room]int{}, 0
+			holds, looked := turntest.Holdings{}, 0
 			look := func() {
-				for _, e := range r.events[looked:] {
-					switch e.Kind {
-					case event.PagesReserved:
-						r.Expect(holds[e.Room]).To(BeZero())
-						holds[e.Room] = len(e.Pages)
-					case event.PagesReleased, event.PagesQuarantined:
-						r.Expect(holds[e.Room]).To(BeNumerically(">", 0))
-						holds[e.Room] = 0
-						for _, o := range r.ops {
-							r.Expect(guards.Has(guard.DeferredRelease) && o.Room == e.Room).To(BeFalse())
-						}
+				for _, e := range r.Events[looked:] {
+					holds.Follow(t, e)
+					ended := e.Kind == event.PagesReleased || e.Kind == event.PagesQuarantined
+					if ended && guards.Has(guard.DeferredRelease) {
+						r.ExpectUntouched(e.Room)
 					}
 				}
-				looked = len(r.events)
+				looked = len(r.Events)
 			}
 			submitted := map[wire.Room]int{}
 			var answered []port.OpDone
@@ -57,39 +52,36 @@ func TestMonkey(t *testing.T) {
 					}
 				case 2:
 					if len(answered) > 0 {
-						r.turn(port.Turn{Ops: []port.OpDone{answered[random.IntN(len(answered))]}})
+						r.Turn(port.Turn{Ops: []port.OpDone{answered[random.IntN(len(answered))]}})
 					}
 				default:
-					if len(r.ops) == 0 {
+					if len(r.Ops) == 0 {
 						continue
 					}
-					status := port.OK
-					if random.IntN(25) == 0 {
-						status = port.Status(1 + random.IntN(3))
-					}
-					answered = append(answered, opDone(r.ops[0], status))
-					r.answerOp(status)
+					status := turntest.DrawStatus(random.IntN)
+					answered = append(answered, opDone(r.Ops[0], status))
+					r.AnswerOp(status)
 				}
 				look()
 			}
-			for len(r.ops) > 0 || r.wake > 0 {
-				if len(r.ops) > 0 {
-					r.answerOp(port.OK)
+			for len(r.Ops) > 0 || r.Wake > 0 {
+				if len(r.Ops) > 0 {
+					r.AnswerOp(port.OK)
 				} else {
-					r.now = r.wake - 1
-					r.turn(port.Turn{})
+					r.SkipToWake()
+					r.Turn(port.Turn{})
 				}
 				look()
 			}
-			r.expectIdle()
+			r.ExpectIdle()
 			for room := wire.Room(1); room <= rooms; room++ {
 				r.Expect(holds[room]).To(BeZero())
 				if submitted[room] == 0 {
-					r.Expect(r.answers(room)).To(BeEmpty())
+					r.Expect(r.Answers(room)).To(BeEmpty())
 					continue
 				}
-				r.Expect(r.answers(room)).To(HaveLen(1))
-				if answer := r.answers(room)[0]; answer.Status == 200 {
+				r.Expect(r.Answers(room)).To(HaveLen(1))
+				if answer := r.Answers(room)[0]; answer.Status == 200 {
 					r.Expect(answer.Tokens).To(HaveLen(submitted[room]))
 				} else {
 					r.Expect(answer.Tokens).To(BeEmpty())

@@ -71,15 +71,15 @@ func TestGuardsAtCommit(t *testing.T) {
 			r := newRig(t, c.guards)
 			r.submit(7, tokens, 1)
 			r.arrive(tokens, c.arrival)
-			r.settle(port.OK)
+			r.SettleOps(port.OK)
 			if c.trips == "" {
-				r.expectStatus(7, 200)
-				r.Expect(r.tripped()).To(BeEmpty())
-				r.Expect(r.count(event.TransferCommitted)).To(Equal(1))
+				r.ExpectStatus(7, 200)
+				r.Expect(r.Tripped()).To(BeEmpty())
+				r.Expect(r.Count(event.TransferCommitted)).To(Equal(1))
 			} else {
-				r.expectStatus(7, 500)
-				r.Expect(r.tripped()).To(Equal([]string{c.trips}))
-				r.Expect(r.count(event.TransferCommitted)).To(BeZero())
+				r.ExpectStatus(7, 500)
+				r.Expect(r.Tripped()).To(Equal([]string{c.trips}))
+				r.Expect(r.Count(event.TransferCommitted)).To(BeZero())
 			}
 			r.expectIdle()
 		})
@@ -92,10 +92,10 @@ func (r *rig) arrive(tokens int, a arrival) {
 	if a.sent != nil {
 		a.sent(&sent)
 	}
-	r.receive(prefillAddr, 7, sent)
+	r.Receive(prefillAddr, 7, sent)
 	for r.worker.requests[7].state == verifying {
-		o := r.ops[0]
-		r.ops = r.ops[1:]
+		o := r.Ops[0]
+		r.Ops = r.Ops[1:]
 		d := r.opDone(o, port.OK)
 		switch {
 		case o.Kind == port.OpDigest && a.digests != nil:
@@ -107,7 +107,7 @@ func (r *rig) arrive(tokens int, a arrival) {
 			a.record(&record)
 			d.Data = record.Bytes()
 		}
-		r.turn(port.Turn{Ops: []port.OpDone{d}})
+		r.Turn(port.Turn{Ops: []port.OpDone{d}})
 	}
 }
 
@@ -117,12 +117,12 @@ func TestStaleMetadataSlot(t *testing.T) {
 		for _, data := range [][]byte{port.Record{Room: 8, Tokens: 40}.Bytes(), make([]byte, port.RecordBytes), {1, 2}, {}} {
 			r := newRig(t, guards)
 			r.submit(7, 40, 1)
-			r.receive(prefillAddr, 7, r.claim(40))
+			r.Receive(prefillAddr, 7, r.claim(40))
 			load := r.takeOp(port.OpLoad)
-			r.turn(port.Turn{Ops: []port.OpDone{{Ticket: load.Ticket, Data: data}}})
-			r.settle(port.OK)
-			r.expectStatus(7, 500)
-			r.Expect(r.count(event.TransferCommitted)).To(BeZero())
+			r.Turn(port.Turn{Ops: []port.OpDone{{Ticket: load.Ticket, Data: data}}})
+			r.SettleOps(port.OK)
+			r.ExpectStatus(7, 500)
+			r.Expect(r.Count(event.TransferCommitted)).To(BeZero())
 			r.expectIdle()
 		}
 	}
@@ -133,14 +133,14 @@ func TestDigestsAsEvidence(t *testing.T) {
 	r := newRig(t, guard.None, func(c *Config) { c.RecordDigests = true })
 	r.submit(7, 40, 1)
 	r.arrive(40, arrival{digests: []uint64{1, 2, 3, 4}})
-	r.expectStatus(7, 200)
-	for _, e := range r.events {
+	r.ExpectStatus(7, 200)
+	for _, e := range r.Events {
 		if e.Kind == event.DigestTaken {
 			r.Expect(e.Digests).To(Equal([wire.KVBuffers][]uint64{{1}, {2}, {3}, {4}}))
 			r.Expect(e.Count).To(Equal(3))
 		}
 	}
-	r.Expect(r.count(event.DigestTaken)).To(Equal(1))
+	r.Expect(r.Count(event.DigestTaken)).To(Equal(1))
 }
 
 // A page overwritten after commit is seen by nothing at commit; with page stamps the next read fails, names the page,
@@ -149,17 +149,17 @@ func TestStampOnRead(t *testing.T) {
 	for _, guards := range []guard.Set{guard.All, guard.All &^ guard.PageStamp} {
 		r := newRig(t, guards)
 		r.commit(7, 40, 5)
-		r.answerOp(port.OK)
+		r.AnswerOp(port.OK)
 		o := r.takeOp(port.OpDecode)
 		r.Expect(o.Verify).To(Equal(map[bool]int{true: 3, false: 0}[guards.Has(guard.PageStamp)]))
 		if !guards.Has(guard.PageStamp) {
 			continue
 		}
-		r.turn(port.Turn{Ops: []port.OpDone{{Ticket: o.Ticket, Status: port.Failed, FailedOrdinal: 1}}})
-		r.expectStatus(7, 500)
-		r.Expect(r.tripped()).To(Equal([]string{"page-stamp"}))
-		r.Expect(r.answers(7)[0].Reason).To(ContainSubstring("ordinal 1"))
-		r.settle(port.OK)
+		r.Turn(port.Turn{Ops: []port.OpDone{{Ticket: o.Ticket, Status: port.Failed, FailedOrdinal: 1}}})
+		r.ExpectStatus(7, 500)
+		r.Expect(r.Tripped()).To(Equal([]string{"page-stamp"}))
+		r.Expect(r.Answers(7)[0].Reason).To(ContainSubstring("ordinal 1"))
+		r.SettleOps(port.OK)
 		r.expectIdle()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -19,7 +20,7 @@ var states = []struct {
 	// writing: prefill may still write to its pages.
 	writing bool
 }{
-	{"announced", announced, func(r *rig) { r.receive(prefillAddr, 7, wire.AbortAck{}) }, false},
+	{"announced", announced, func(r *rig) { r.Receive(prefillAddr, 7, wire.AbortAck{}) }, false},
 	{"preallocating", preallocating, func(r *rig) {
 		r.commit(1, 7*pageSize, 8*pageSize)
 		r.submit(7, 5*pageSize, 3)
@@ -27,25 +28,25 @@ var states = []struct {
 	{"transferring", transferring, func(r *rig) { r.submit(7, 20, 3) }, true},
 	{"verifying", verifying, func(r *rig) {
 		r.submit(7, 20, 3)
-		r.receive(prefillAddr, 7, r.claim(20))
-		r.answerOp(port.OK)
+		r.Receive(prefillAddr, 7, r.claim(20))
+		r.AnswerOp(port.OK)
 	}, false},
 	{"running", running, func(r *rig) { r.commit(7, 20, 3) }, false},
 	{"draining", draining, func(r *rig) {
 		r.submit(7, 20, 3)
-		r.receive(routerAddr, 7, wire.Abort{})
+		r.Receive(routerAddr, 7, wire.Abort{})
 	}, true},
 	{"scrubbing", scrubbing, func(r *rig) {
 		r.submit(7, 20, 1)
-		r.receive(prefillAddr, 7, r.claim(20))
-		for len(r.answers(7)) == 0 {
-			r.answerOp(port.OK)
+		r.Receive(prefillAddr, 7, r.claim(20))
+		for len(r.Answers(7)) == 0 {
+			r.AnswerOp(port.OK)
 		}
 	}, false},
 	{"over", over, func(r *rig) {
 		r.submit(7, 20, 1)
-		r.receive(prefillAddr, 7, r.claim(20))
-		r.settle(port.OK)
+		r.Receive(prefillAddr, 7, r.claim(20))
+		r.SettleOps(port.OK)
 	}, false},
 }
 
@@ -68,31 +69,31 @@ func TestEndInEveryState(t *testing.T) {
 				s.reach(r)
 				request := r.worker.requests[7]
 				r.Expect(request.state).To(Equal(s.state))
-				r.receive(ending.from, 7, ending.body)
+				r.Receive(ending.from, 7, ending.body)
 				if s.state == announced {
 					r.submit(7, 20, 3)
 				}
 				want := ending.status
 				switch {
 				case s.state == running && ending.from == prefillAddr:
-					r.settle(port.OK) // prefill has nothing to say any more
+					r.SettleOps(port.OK) // prefill has nothing to say any more
 					want = 200
 				case s.state == draining:
 					want = 499
 				case s.state > draining:
 					want = 200
 				}
-				r.expectStatus(7, want)
+				r.ExpectStatus(7, want)
 				if s.writing {
 					r.Expect(r.told()[len(r.told())-1]).To(Equal(wire.Abort{}))
 					r.Expect(request.pages).NotTo(BeNil(), "prefill may still write")
-					r.receive(prefillAddr, 7, wire.AbortAck{Drained: false})
+					r.Receive(prefillAddr, 7, wire.AbortAck{Drained: false})
 					r.Expect(request.pages).NotTo(BeNil(), "prefill may still write")
-					r.receive(prefillAddr, 7, wire.AbortAck{Drained: true})
+					r.Receive(prefillAddr, 7, wire.AbortAck{Drained: true})
 				}
-				r.receive(routerAddr, 1, wire.Abort{})
-				r.settle(port.OK)
-				r.expectStatus(7, want)
+				r.Receive(routerAddr, 1, wire.Abort{})
+				r.SettleOps(port.OK)
+				r.ExpectStatus(7, want)
 				r.Expect(request.state).To(Equal(over))
 				r.expectIdle()
 			})
@@ -104,12 +105,12 @@ func TestEndInEveryState(t *testing.T) {
 func TestDoneCrossesAbort(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.submit(7, 20, 3)
-	r.receive(routerAddr, 7, wire.Abort{})
-	r.receive(prefillAddr, 7, r.claim(20))
-	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpScrub}))
-	r.settle(port.OK)
-	r.expectStatus(7, 499)
-	r.receive(prefillAddr, 7, wire.AbortAck{Drained: true})
+	r.Receive(routerAddr, 7, wire.Abort{})
+	r.Receive(prefillAddr, 7, r.claim(20))
+	r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpScrub}))
+	r.SettleOps(port.OK)
+	r.ExpectStatus(7, 499)
+	r.Receive(prefillAddr, 7, wire.AbortAck{Drained: true})
 	r.expectIdle()
 }
 
@@ -117,11 +118,11 @@ func TestDoneCrossesAbort(t *testing.T) {
 func TestEndedBeforeSubmit(t *testing.T) {
 	for _, guards := range []guard.Set{guard.None, guard.All} {
 		r := newRig(t, guards)
-		r.receive(prefillAddr, 7, wire.Refused{Stage: wire.AtTransfer, Reason: "late", Status: 504})
-		r.receive(routerAddr, 7, wire.Abort{})
+		r.Receive(prefillAddr, 7, wire.Refused{Stage: wire.AtTransfer, Reason: "late", Status: 504})
+		r.Receive(routerAddr, 7, wire.Abort{})
 		r.submit(7, 20, 3)
-		r.expectStatus(7, 499)
-		r.Expect(r.count(event.PagesReserved)).To(BeZero())
+		r.ExpectStatus(7, 499)
+		r.Expect(r.Count(event.PagesReserved)).To(BeZero())
 		r.expectIdle()
 	}
 }
@@ -135,16 +136,16 @@ func TestAbortDuringAStep(t *testing.T) {
 			r.commit(2, 20, 2)
 			r.Expect(r.stepping()).To(Equal([]wire.Room{1}))
 			step := r.takeOp(port.OpDecode)
-			r.receive(routerAddr, 1, wire.Abort{})
-			r.expectStatus(1, 499)
+			r.Receive(routerAddr, 1, wire.Abort{})
+			r.ExpectStatus(1, 499)
 			early := !guards.Has(guard.DeferredRelease) && !guards.Has(guard.Scrub)
-			r.Expect(r.count(event.PagesReleased)).To(Equal(map[bool]int{true: 1}[early]))
-			r.Expect(r.ops).To(BeEmpty(), "the scrub waits for the step, and so does the next step")
-			r.turn(port.Turn{Ops: []port.OpDone{r.opDone(step, port.OK)}})
+			r.Expect(r.Count(event.PagesReleased)).To(Equal(map[bool]int{true: 1}[early]))
+			r.Expect(r.Ops).To(BeEmpty(), "the scrub waits for the step, and so does the next step")
+			r.Turn(port.Turn{Ops: []port.OpDone{r.opDone(step, port.OK)}})
 			r.Expect(r.stepping()).To(Equal([]wire.Room{2}))
-			r.settle(port.OK)
-			r.expectStatus(1, 499)
-			r.expectStatus(2, 200)
+			r.SettleOps(port.OK)
+			r.ExpectStatus(1, 499)
+			r.ExpectStatus(2, 200)
 			r.expectIdle()
 		})
 	}
@@ -158,21 +159,21 @@ func TestDeviceFailures(t *testing.T) {
 				r := newRig(t, guard.All)
 				r.commit(1, 20, 3)
 				r.submit(7, 20, 3)
-				r.receive(prefillAddr, 7, r.claim(20))
-				for len(r.answers(7)) == 0 {
-					o := r.ops[0]
-					r.ops = r.ops[1:]
+				r.Receive(prefillAddr, 7, r.claim(20))
+				for len(r.Answers(7)) == 0 {
+					o := r.Ops[0]
+					r.Ops = r.Ops[1:]
 					d := r.opDone(o, port.OK)
 					if o.Room == 7 && o.Kind == kind {
 						d = r.opDone(o, status)
 					}
-					r.turn(port.Turn{Ops: []port.OpDone{d}})
+					r.Turn(port.Turn{Ops: []port.OpDone{d}})
 				}
-				r.expectStatus(7, 500)
+				r.ExpectStatus(7, 500)
 				stamps := status == port.Failed && (kind == port.OpCheckStamp || kind == port.OpDecode)
-				r.Expect(r.tripped()).To(HaveLen(map[bool]int{true: 1}[stamps]), "only a stamp that is wrong is evidence of one")
-				r.settle(port.OK)
-				r.expectStatus(1, 200)
+				r.Expect(r.Tripped()).To(HaveLen(map[bool]int{true: 1}[stamps]), "only a stamp that is wrong is evidence of one")
+				r.SettleOps(port.OK)
+				r.ExpectStatus(1, 200)
 				r.expectIdle()
 			})
 		}
@@ -184,8 +185,8 @@ func TestAnswerWithoutToken(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.commit(7, 20, 3)
 	o := r.takeOp(port.OpDecode)
-	r.turn(port.Turn{Ops: []port.OpDone{{Ticket: o.Ticket}}})
-	r.expectStatus(7, 500)
-	r.settle(port.OK)
+	r.Turn(port.Turn{Ops: []port.OpDone{{Ticket: o.Ticket}}})
+	r.ExpectStatus(7, 500)
+	r.SettleOps(port.OK)
 	r.expectIdle()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -21,7 +22,7 @@ type monkey struct {
 	messages      []wire.Message
 	answered      []port.OpDone
 	maxNewTokens  map[wire.Room]int
-	holds         map[wire.Room]int
+	holds         turntest.Holdings
 	looked, heard int // events, messages
 }
 
@@ -39,7 +40,7 @@ func TestMonkey(t *testing.T) {
 				guards = guard.All
 			}
 			m := &monkey{
-				rig: bareRig(t, guards), random: random, maxNewTokens: map[wire.Room]int{}, holds: map[wire.Room]int{},
+				rig: bareRig(t, guards), random: random, maxNewTokens: map[wire.Room]int{}, holds: turntest.Holdings{},
 			}
 			m.plan()
 			for range 500 {
@@ -61,7 +62,7 @@ func (m *monkey) plan() {
 	for room := wire.Room(1); room <= rooms; room++ {
 		m.maxNewTokens[room] = 1 + m.random.IntN(5)
 		add(routerAddr, room, wire.Submit{
-			Prompt: promptOf(1 + m.random.IntN(peerLimit+10)), MaxNewTokens: m.maxNewTokens[room],
+			Prompt: turntest.Prompt(1 + m.random.IntN(peerLimit+10)), MaxNewTokens: m.maxNewTokens[room],
 		})
 		if m.random.IntN(3) == 0 {
 			add(routerAddr, room, wire.Abort{})
@@ -85,10 +86,10 @@ func (m *monkey) move() {
 	for range m.random.IntN(4) {
 		m.draw(&t)
 	}
-	if m.random.IntN(25) == 0 && m.wake > m.now {
-		m.now = m.wake - 1
+	if m.random.IntN(25) == 0 {
+		m.SkipToWake()
 	}
-	m.turn(t)
+	m.Turn(t)
 	m.reply()
 }
 
@@ -102,9 +103,9 @@ func (m *monkey) draw(t *port.Turn) {
 		}
 	case 1, 2: // operations of one queue end in order
 		queue := uint8(m.random.IntN(int(Queues)))
-		for i, o := range m.ops {
+		for i, o := range m.Ops {
 			if o.Queue == queue {
-				m.ops = append(m.ops[:i:i], m.ops[i+1:]...)
+				m.Ops = append(m.Ops[:i:i], m.Ops[i+1:]...)
 				d := m.opDone(o, m.status())
 				m.answered = append(m.answered, d)
 				t.Ops = append(t.Ops, d)
@@ -118,17 +119,12 @@ func (m *monkey) draw(t *port.Turn) {
 	}
 }
 
-func (m *monkey) status() port.Status {
-	if m.random.IntN(25) == 0 {
-		return port.Status(1 + m.random.IntN(3))
-	}
-	return port.OK
-}
+func (m *monkey) status() port.Status { return turntest.DrawStatus(m.random.IntN) }
 
 // reply lets prefill answer what it was told since the last turn, later: a reservation with "done" (mostly), an abort
 // with an acknowledgement (mostly).
 func (m *monkey) reply() {
-	for _, message := range m.sent[m.heard:] {
+	for _, message := range m.Sent[m.heard:] {
 		var body wire.Body
 		switch sent := message.Body.(type) {
 		case wire.Reserved:
@@ -145,44 +141,32 @@ func (m *monkey) reply() {
 			m.messages = append(m.messages, wire.Message{From: message.To, Room: message.Room, Body: body})
 		}
 	}
-	m.heard = len(m.sent)
+	m.heard = len(m.Sent)
 }
 
 // look follows the events since the last look.
 func (m *monkey) look() {
 	deferred := m.worker.config.Guards.Has(guard.DeferredRelease)
-	for _, e := range m.events[m.looked:] {
-		switch e.Kind {
-		case event.PagesReserved:
-			m.Expect(m.holds[e.Room]).To(BeZero())
-			m.holds[e.Room] = len(e.Pages)
-		case event.PagesReleased:
-			m.Expect(m.holds[e.Room]).To(BeNumerically(">", 0), "room %d gave back what it does not hold", e.Room)
-			m.holds[e.Room] = 0
-			for _, o := range m.ops {
-				m.Expect(deferred && o.Room == e.Room).To(BeFalse(), "%s is under way on pages given back", o.Kind)
-			}
-		case event.PagesQuarantined:
-			m.Expect(m.holds[e.Room]).To(Equal(e.Count))
-			m.holds[e.Room] = 0
+	for _, e := range m.Events[m.looked:] {
+		m.holds.Follow(m.T, e)
+		if deferred && e.Kind == event.PagesReleased {
+			m.ExpectUntouched(e.Room)
 		}
 	}
-	m.looked = len(m.events)
+	m.looked = len(m.Events)
 }
 
 // settleAll delivers and answers all that is left and lets every timer fire.
 func (m *monkey) settleAll() {
-	for len(m.messages)+len(m.ops) > 0 || m.wake > 0 {
+	for len(m.messages)+len(m.Ops) > 0 || m.Wake > 0 {
 		var t port.Turn
 		t.Messages, m.messages = m.messages, nil
-		for _, o := range m.ops {
+		for _, o := range m.Ops {
 			t.Ops = append(t.Ops, m.opDone(o, port.OK))
 		}
-		m.ops = nil
-		if m.wake > m.now {
-			m.now = m.wake - 1
-		}
-		m.turn(t)
+		m.Ops = nil
+		m.SkipToWake()
+		m.Turn(t)
 		m.reply()
 		m.look()
 	}
@@ -192,8 +176,8 @@ func (m *monkey) expectRest() {
 	m.expectIdle()
 	for room := wire.Room(1); room <= rooms; room++ {
 		m.Expect(m.holds[room]).To(BeZero())
-		m.Expect(m.answers(room)).To(HaveLen(1), "room %d", room)
-		answer := m.answers(room)[0]
+		m.Expect(m.Answers(room)).To(HaveLen(1), "room %d", room)
+		answer := m.Answers(room)[0]
 		if answer.Status == 200 {
 			m.Expect(answer.Tokens).To(HaveLen(m.maxNewTokens[room]))
 		} else {

@@ -8,6 +8,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -18,27 +19,6 @@ var (
 )
 
 const peerGone = "peer prefill/0#1 is gone"
-
-func down(peer wire.Addr) wire.PeerDown { return wire.PeerDown{Peer: peer} }
-
-// lossOf lists whose loss was recorded since the test last looked.
-func (r *rig) lossOf() (peers []wire.Addr) {
-	for _, e := range r.events {
-		if e.Kind == event.PeerLost {
-			peers = append(peers, e.Peer)
-		}
-	}
-	return peers
-}
-
-func (r *rig) countPages(kind event.Kind, room wire.Room) (n int) {
-	for _, e := range r.events {
-		if e.Kind == kind && e.Room == room {
-			n++
-		}
-	}
-	return n
-}
 
 // Prefill goes, in whatever state a request is: what waits for it is answered 502, what has its "done" goes on to 200,
 // nobody writes any more, so that pages and slot come back at once and once, and nobody is told to stop.
@@ -52,31 +32,31 @@ func TestPrefillGoneInEveryState(t *testing.T) {
 				r := newRig(t, guards)
 				s.reach(r)
 				request := r.worker.requests[7]
-				before := len(r.sent)
-				r.receive(routerAddr, 0, down(prefillAddr))
-				r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
-				for _, m := range r.sent[before:] {
+				before := len(r.Sent)
+				r.Receive(routerAddr, 0, turntest.Down(prefillAddr))
+				r.Expect(r.Lost()).To(Equal([]wire.Addr{prefillAddr}))
+				for _, m := range r.Sent[before:] {
 					r.Expect(m.To).To(Equal(routerAddr), "nobody else is there to hear it")
 				}
 				want := map[state]int{
 					preallocating: 502, transferring: 502, verifying: 200, running: 200, draining: 499, scrubbing: 200, over: 200,
 				}[s.state]
 				if s.state == announced {
-					r.receive(routerAddr, 7, wire.Abort{})
+					r.Receive(routerAddr, 7, wire.Abort{})
 					r.submit(7, 20, 3)
 					want = 499
 				}
 				if want == 502 {
-					r.Expect(r.answers(7)[0].Reason).To(Equal(peerGone))
+					r.Expect(r.Answers(7)[0].Reason).To(Equal(peerGone))
 				}
-				r.settle(port.OK)
-				r.expectStatus(7, want)
+				r.SettleOps(port.OK)
+				r.ExpectStatus(7, want)
 				if s.state == preallocating {
-					r.expectStatus(1, 200)
+					r.ExpectStatus(1, 200)
 				}
 				r.Expect(request.state).To(Equal(over))
-				r.Expect(r.countPages(event.PagesReleased, 7)).To(Equal(r.countPages(event.PagesReserved, 7)))
-				r.Expect(r.count(event.PagesQuarantined)).To(BeZero())
+				r.Expect(r.CountOf(7, event.PagesReleased)).To(Equal(r.CountOf(7, event.PagesReserved)))
+				r.Expect(r.Count(event.PagesQuarantined)).To(BeZero())
 				r.expectIdle()
 			})
 		}
@@ -89,21 +69,21 @@ func TestTheOneBeforeMayStillWrite(t *testing.T) {
 	for _, told := range []bool{false, true} {
 		r := newRig(t, guard.All)
 		r.submit(7, 20, 3)
-		r.sent = nil
-		r.receive(nextPrefill, 0, nextUp)
-		r.expectStatus(7, 502)
+		r.Sent = nil
+		r.Receive(nextPrefill, 0, nextUp)
+		r.ExpectStatus(7, 502)
 		r.Expect(r.told()).To(Equal([]wire.Body{wire.Abort{}}), "the writer is asked, should it be there")
-		r.receive(nextPrefill, 7, wire.AbortAck{Drained: true})
-		r.receive(prefillAddr, 7, wire.AbortAck{Drained: true})
+		r.Receive(nextPrefill, 7, wire.AbortAck{Drained: true})
+		r.Receive(prefillAddr, 7, wire.AbortAck{Drained: true})
 		r.Expect(r.worker.requests[7].writing).To(BeTrue())
 		r.Expect(r.granted).NotTo(BeEmpty())
-		for r.wake > 0 && !told {
-			r.now = r.wake - 1
-			r.turn(port.Turn{})
+		for r.Wake > 0 && !told {
+			r.Now = r.Wake - 1
+			r.Turn(port.Turn{})
 		}
 		asked := map[bool]int{true: 1, false: 1 + retriesMax}[told]
 		r.Expect(r.told()).To(HaveLen(asked))
-		for _, e := range r.events {
+		for _, e := range r.Events {
 			if e.Kind == event.AbortSent {
 				r.Expect(e.Peer).To(Equal(prefillAddr))
 				asked--
@@ -111,12 +91,12 @@ func TestTheOneBeforeMayStillWrite(t *testing.T) {
 		}
 		r.Expect(asked).To(BeZero())
 		if told {
-			r.receive(routerAddr, 0, down(prefillAddr))
-			r.settle(port.OK)
+			r.Receive(routerAddr, 0, turntest.Down(prefillAddr))
+			r.SettleOps(port.OK)
 		}
-		r.Expect(r.countPages(event.PagesReleased, 7)).To(Equal(map[bool]int{true: 1}[told]))
-		r.Expect(r.count(event.PagesQuarantined)).To(Equal(map[bool]int{false: 1}[told]))
-		r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
+		r.Expect(r.CountOf(7, event.PagesReleased)).To(Equal(map[bool]int{true: 1}[told]))
+		r.Expect(r.Count(event.PagesQuarantined)).To(Equal(map[bool]int{false: 1}[told]))
+		r.Expect(r.Lost()).To(Equal([]wire.Addr{prefillAddr}))
 		r.expectIdle()
 	}
 }
@@ -126,14 +106,14 @@ func TestTheOneBeforeMayStillWrite(t *testing.T) {
 func TestGonePrefillChangesNothing(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		r := newRig(t, guard.All)
-		r.receive(routerAddr, 0, down(prefillAddr))
+		r.Receive(routerAddr, 0, turntest.Down(prefillAddr))
 		want := preallocating
 		if back {
-			r.receive(nextPrefill, 0, nextUp)
+			r.Receive(nextPrefill, 0, nextUp)
 			want = transferring
 		}
 		r.submit(7, 20, 3)
-		r.sent, r.events = nil, nil
+		r.Sent, r.Events = nil, nil
 		for _, body := range []wire.Body{
 			wire.PeerUp{MaxInputTokens: 5, PageSize: pageSize},
 			r.claim(20),
@@ -141,23 +121,23 @@ func TestGonePrefillChangesNothing(t *testing.T) {
 			wire.Refused{Stage: wire.AtIntake, Reason: "too long", Status: 400},
 			wire.Abort{},
 		} {
-			r.receive(prefillAddr, 7, body)
-			r.receive(prefillAddr, 8, body)
+			r.Receive(prefillAddr, 7, body)
+			r.Receive(prefillAddr, 8, body)
 		}
 		for _, peer := range []wire.Addr{prefillAddr, {}, routerAddr, decodeAddr, {Role: wire.Prefill, Index: 1, Incarnation: 9}} {
-			r.receive(routerAddr, 0, down(peer))
+			r.Receive(routerAddr, 0, turntest.Down(peer))
 		}
-		r.Expect(r.sent).To(BeEmpty())
-		r.Expect(r.events).To(BeEmpty())
+		r.Expect(r.Sent).To(BeEmpty())
+		r.Expect(r.Events).To(BeEmpty())
 		r.Expect(r.worker.requests).To(HaveLen(1))
 		r.Expect(r.worker.requests[7].state).To(Equal(want))
 		r.Expect(r.worker.requests[7].writing).To(Equal(back))
 		r.Expect(r.worker.prefillGone).To(Equal(!back))
-		r.receive(routerAddr, 0, down(nextPrefill))
-		r.settle(port.OK)
-		r.now = r.wake // the one that was never begun waits for a prefill that does not come
-		r.turn(port.Turn{})
-		r.expectStatus(7, map[bool]int{true: 502, false: 504}[back])
+		r.Receive(routerAddr, 0, turntest.Down(nextPrefill))
+		r.SettleOps(port.OK)
+		r.Now = r.Wake // the one that was never begun waits for a prefill that does not come
+		r.Turn(port.Turn{})
+		r.ExpectStatus(7, map[bool]int{true: 502, false: 504}[back])
 		r.expectIdle()
 	}
 }
@@ -167,15 +147,15 @@ func TestGonePrefillChangesNothing(t *testing.T) {
 func TestNothingIsReservedForNobody(t *testing.T) {
 	for _, guards := range []guard.Set{guard.None, guard.TellPeer, guard.All} {
 		r := newRig(t, guards)
-		r.receive(routerAddr, 0, down(prefillAddr))
+		r.Receive(routerAddr, 0, turntest.Down(prefillAddr))
 		r.submit(7, 20, 3)
 		r.submit(8, limit, 3)
-		r.expectStatus(8, 400)
-		r.Expect(r.count(event.PagesReserved)).To(BeZero())
-		r.now = r.wake
-		r.turn(port.Turn{})
-		r.expectStatus(7, 504)
-		r.Expect(r.answers(7)[0].Reason).To(Equal("timed out waiting for prefill"))
+		r.ExpectStatus(8, 400)
+		r.Expect(r.Count(event.PagesReserved)).To(BeZero())
+		r.Now = r.Wake
+		r.Turn(port.Turn{})
+		r.ExpectStatus(7, 504)
+		r.Expect(r.Answers(7)[0].Reason).To(Equal("timed out waiting for prefill"))
 		r.Expect(r.told()).To(BeEmpty())
 		r.expectIdle()
 	}
@@ -185,40 +165,40 @@ func TestNothingIsReservedForNobody(t *testing.T) {
 func TestTheNextPrefillServes(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.submit(1, 20, 3)
-	r.receive(routerAddr, 0, down(prefillAddr))
-	r.settle(port.OK)
+	r.Receive(routerAddr, 0, turntest.Down(prefillAddr))
+	r.SettleOps(port.OK)
 	r.submit(7, peerLimit, 3)
-	r.Expect(r.answers(7)).To(BeEmpty(), "it was the other one's limit")
-	r.sent = nil
-	r.receive(nextPrefill, 0, nextUp)
-	r.Expect(r.sent).To(HaveLen(2))
+	r.Expect(r.Answers(7)).To(BeEmpty(), "it was the other one's limit")
+	r.Sent = nil
+	r.Receive(nextPrefill, 0, nextUp)
+	r.Expect(r.Sent).To(HaveLen(2))
 	for i, name := range []string{"peer-up", "reserved"} {
-		r.Expect(r.sent[i].To).To(Equal(nextPrefill))
-		r.Expect(r.sent[i].Body.Name()).To(Equal(name))
+		r.Expect(r.Sent[i].To).To(Equal(nextPrefill))
+		r.Expect(r.Sent[i].Body.Name()).To(Equal(name))
 	}
-	r.Expect(r.sent[0].Body).To(HaveField("RecordBase", uint16(recordBase)))
-	r.receive(nextPrefill, 7, r.claim(peerLimit))
-	r.settle(port.OK)
-	r.expectStatus(7, 200)
+	r.Expect(r.Sent[0].Body).To(HaveField("RecordBase", uint16(recordBase)))
+	r.Receive(nextPrefill, 7, r.claim(peerLimit))
+	r.SettleOps(port.OK)
+	r.ExpectStatus(7, 200)
 	r.submit(8, 2*peerLimit, 3)
-	r.expectStatus(8, 400)
-	r.Expect(r.tripped()).To(Equal([]string{"limit-exchange"}))
-	last := len(r.sent) - 2 // before the answer
-	r.Expect(r.sent[last]).To(And(HaveField("To", nextPrefill), HaveField("Body", BeAssignableToTypeOf(wire.Refused{}))))
+	r.ExpectStatus(8, 400)
+	r.Expect(r.Tripped()).To(Equal([]string{"limit-exchange"}))
+	last := len(r.Sent) - 2 // before the answer
+	r.Expect(r.Sent[last]).To(And(HaveField("To", nextPrefill), HaveField("Body", BeAssignableToTypeOf(wire.Refused{}))))
 	r.expectIdle()
 }
 
 // The limit of an incarnation that is gone binds nobody, even if the next one is heard of before it introduces itself.
 func TestTheLimitGoesWithItsPrefill(t *testing.T) {
 	r := newRig(t, guard.All)
-	r.receive(nextPrefill, 9, wire.AbortAck{})
+	r.Receive(nextPrefill, 9, wire.AbortAck{})
 	r.submit(7, peerLimit, 3)
-	r.Expect(r.count(event.PagesReserved)).To(BeZero(), "its own is not known yet")
-	r.receive(nextPrefill, 0, nextUp)
-	r.Expect(r.count(event.PagesReserved)).To(Equal(1))
-	r.receive(nextPrefill, 7, r.claim(peerLimit))
-	r.settle(port.OK)
-	r.expectStatus(7, 200)
+	r.Expect(r.Count(event.PagesReserved)).To(BeZero(), "its own is not known yet")
+	r.Receive(nextPrefill, 0, nextUp)
+	r.Expect(r.Count(event.PagesReserved)).To(Equal(1))
+	r.Receive(nextPrefill, 7, r.claim(peerLimit))
+	r.SettleOps(port.OK)
+	r.ExpectStatus(7, 200)
 	r.expectIdle()
 }
 
@@ -227,18 +207,18 @@ func TestTheLimitGoesWithItsPrefill(t *testing.T) {
 func TestGoneBeforeItWasHeardOf(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.submit(7, 20, 3)
-	r.receive(routerAddr, 0, down(nextPrefill))
-	r.expectStatus(7, 502)
+	r.Receive(routerAddr, 0, turntest.Down(nextPrefill))
+	r.ExpectStatus(7, 502)
 	r.Expect(r.worker.requests[7].writing).To(BeTrue())
-	r.receive(nextPrefill, 0, nextUp)
+	r.Receive(nextPrefill, 0, nextUp)
 	r.submit(8, 20, 3)
-	r.Expect(r.count(event.PagesReserved)).To(Equal(1))
-	r.receive(routerAddr, 0, down(prefillAddr))
-	r.settle(port.OK)
-	r.now = r.wake
-	r.turn(port.Turn{})
-	r.expectStatus(8, 504)
-	r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
-	r.Expect(r.countPages(event.PagesReleased, 7)).To(Equal(1))
+	r.Expect(r.Count(event.PagesReserved)).To(Equal(1))
+	r.Receive(routerAddr, 0, turntest.Down(prefillAddr))
+	r.SettleOps(port.OK)
+	r.Now = r.Wake
+	r.Turn(port.Turn{})
+	r.ExpectStatus(8, 504)
+	r.Expect(r.Lost()).To(Equal([]wire.Addr{prefillAddr}))
+	r.Expect(r.CountOf(7, event.PagesReleased)).To(Equal(1))
 	r.expectIdle()
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
 // abortTransfer ends a request whose pages prefill knows and may still write to.
 func (r *rig) abortTransfer() {
 	r.submit(7, 40, 3)
-	r.sent, r.events = nil, nil
-	r.receive(routerAddr, 7, wire.Abort{})
+	r.Sent, r.Events = nil, nil
+	r.Receive(routerAddr, 7, wire.Abort{})
 }
 
 // Without deferred release pages go back at once, while prefill may still write: it is told to stop, once, and its
@@ -24,17 +25,17 @@ func TestDeferredRelease(t *testing.T) {
 	for _, guards := range []guard.Set{guard.None, guard.DeferredRelease} {
 		r := newRig(t, guards)
 		r.abortTransfer()
-		r.expectStatus(7, 499)
+		r.ExpectStatus(7, 499)
 		r.Expect(r.told()).To(Equal([]wire.Body{wire.Abort{}}))
 		deferred := guards.Has(guard.DeferredRelease)
-		r.Expect(r.count(event.PagesReleased)).To(Equal(map[bool]int{false: 1}[deferred]))
+		r.Expect(r.Count(event.PagesReleased)).To(Equal(map[bool]int{false: 1}[deferred]))
 		if deferred {
-			r.Expect(r.wake).To(Equal(r.now + retryTicks))
+			r.Expect(r.Wake).To(Equal(r.Now + retryTicks))
 		} else {
 			r.expectIdle()
 		}
-		r.receive(prefillAddr, 7, wire.AbortAck{Drained: true})
-		r.Expect(r.count(event.PagesReleased)).To(Equal(1))
+		r.Receive(prefillAddr, 7, wire.AbortAck{Drained: true})
+		r.Expect(r.Count(event.PagesReleased)).To(Equal(1))
 		r.expectIdle()
 	}
 }
@@ -45,17 +46,17 @@ func TestLostAbortAck(t *testing.T) {
 		r := newRig(t, guard.All)
 		r.abortTransfer()
 		for range lost {
-			r.now = r.wake - 2
-			r.turn(port.Turn{})
+			r.Now = r.Wake - 2
+			r.Turn(port.Turn{})
 			r.Expect(r.told()).NotTo(BeEmpty())
 			before := len(r.told())
-			r.turn(port.Turn{})
+			r.Turn(port.Turn{})
 			r.Expect(r.told()).To(HaveLen(before + 1))
 		}
-		r.Expect(r.count(event.AbortSent)).To(Equal(lost + 1))
-		r.receive(prefillAddr, 7, wire.AbortAck{Drained: true})
-		r.settle(port.OK)
-		r.Expect(r.count(event.PagesReleased)).To(Equal(1))
+		r.Expect(r.Count(event.AbortSent)).To(Equal(lost + 1))
+		r.Receive(prefillAddr, 7, wire.AbortAck{Drained: true})
+		r.SettleOps(port.OK)
+		r.Expect(r.Count(event.PagesReleased)).To(Equal(1))
 		r.expectIdle()
 	}
 }
@@ -67,25 +68,25 @@ func TestQuarantine(t *testing.T) {
 		r := newRig(t, guard.All)
 		r.abortTransfer()
 		pages := append([]wire.Page(nil), r.worker.requests[7].pages...)
-		for r.wake > 0 {
-			r.now = r.wake - 1
+		for r.Wake > 0 {
+			r.Now = r.Wake - 1
 			if answers {
-				r.receive(prefillAddr, 7, wire.AbortAck{Drained: false})
+				r.Receive(prefillAddr, 7, wire.AbortAck{Drained: false})
 				continue
 			}
-			r.turn(port.Turn{})
+			r.Turn(port.Turn{})
 		}
-		r.Expect(r.count(event.AbortSent)).To(Equal(1 + retriesMax))
-		r.Expect(r.tripped()).To(Equal([]string{"deferred-release"}))
+		r.Expect(r.Count(event.AbortSent)).To(Equal(1 + retriesMax))
+		r.Expect(r.Tripped()).To(Equal([]string{"deferred-release"}))
 		r.Expect(r.worker.Held()).To(And(
 			HaveField("PagesQuarantined", len(pages)), HaveField("PagesFree", poolPages-len(pages)),
 			HaveField("SlotsQuarantined", 1), HaveField("SlotsFree", 3)))
 		r.expectIdle()
 
-		r.receive(prefillAddr, 7, wire.AbortAck{Drained: true}, r.claim(40))
+		r.Receive(prefillAddr, 7, wire.AbortAck{Drained: true}, r.claim(40))
 		r.expectIdle()
 		r.submit(8, (poolPages-len(pages))*pageSize-1, 1)
-		r.expectStatus(8, 400) // past prefill's limit
+		r.ExpectStatus(8, 400) // past prefill's limit
 		r.submit(9, 100, (poolPages-len(pages))*pageSize-100)
 		r.Expect(r.worker.requests[9].pages).To(HaveLen(poolPages - len(pages)))
 		for _, page := range pages {
@@ -100,19 +101,19 @@ func TestScrub(t *testing.T) {
 		r := newRig(t, guard.Scrub)
 		r.commit(7, 40, 2)
 		pages := r.worker.requests[7].pages
-		r.answerOp(port.OK)
-		r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpScrub}))
-		r.Expect(r.ops[0].Pages).To(Equal(pages), "those of the answer too")
-		r.Expect(r.count(event.PagesReleased)).To(BeZero())
-		r.answerOp(status)
-		r.Expect(r.count(event.PagesReleased)).To(Equal(map[bool]int{true: 1}[status == port.OK]))
-		r.Expect(r.count(event.PagesQuarantined)).To(Equal(map[bool]int{false: 1}[status == port.OK]))
+		r.AnswerOp(port.OK)
+		r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpScrub}))
+		r.Expect(r.Ops[0].Pages).To(Equal(pages), "those of the answer too")
+		r.Expect(r.Count(event.PagesReleased)).To(BeZero())
+		r.AnswerOp(status)
+		r.Expect(r.Count(event.PagesReleased)).To(Equal(map[bool]int{true: 1}[status == port.OK]))
+		r.Expect(r.Count(event.PagesQuarantined)).To(Equal(map[bool]int{false: 1}[status == port.OK]))
 		r.expectIdle()
 	}
 	r := newRig(t, guard.None)
 	r.commit(7, 40, 2)
-	r.answerOp(port.OK)
-	r.Expect(r.ops).To(BeEmpty(), "without the guard they go back as they are")
+	r.AnswerOp(port.OK)
+	r.Expect(r.Ops).To(BeEmpty(), "without the guard they go back as they are")
 	r.expectIdle()
 }
 
@@ -128,14 +129,14 @@ func TestAddressGenerations(t *testing.T) {
 			HaveKey(wire.Region{Base: 2, Generation: generation}), HaveKey(wire.Region{Base: recordBase, Generation: generation})))
 		r.Expect(r.told()[len(r.told())-1]).To(HaveField("Generation", generation))
 		if room == 2 {
-			for r.wake > 0 {
-				r.now = r.wake - 1
-				r.turn(port.Turn{})
+			for r.Wake > 0 {
+				r.Now = r.Wake - 1
+				r.Turn(port.Turn{})
 			}
-			r.Expect(r.count(event.PagesQuarantined)).To(Equal(1))
+			r.Expect(r.Count(event.PagesQuarantined)).To(Equal(1))
 		} else {
-			r.receive(prefillAddr, room, r.claimOf(room, 20))
-			r.settle(port.OK)
+			r.Receive(prefillAddr, room, r.claimOf(room, 20))
+			r.SettleOps(port.OK)
 		}
 		r.Expect(r.granted).To(BeEmpty())
 	}

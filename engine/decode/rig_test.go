@@ -6,10 +6,10 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/stalepage/stalepage/engine/config"
-	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/kv"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -22,28 +22,24 @@ var (
 // The pool of these tests holds 16 pages of 16 tokens: 256 tokens, so 250 and more are refused at intake. Prefill said
 // that it refuses 122.
 const (
-	pageSize     = 16
+	pageSize     = turntest.PageSize
 	poolPages    = 16
 	limit        = poolPages*pageSize - config.ReservedTokens
 	peerLimit    = 122
-	timeoutTicks = 1000
-	retryTicks   = 10
-	retriesMax   = 2
+	timeoutTicks = turntest.TimeoutTicks
+	retryTicks   = turntest.RetryTicks
+	retriesMax   = turntest.RetriesMax
 	recordBase   = 3
 )
 
-// rig stands in for everything around one worker: it keeps what the worker submitted until a test answers it.
+// rig is one worker and what stands in for all that is around it.
 type rig struct {
 	*WithT
+	*turntest.Rig
 	worker    *Worker
 	allocator *kv.Allocator
 	slots     *kv.Slots
-	now, wake wire.Tick
-	ops       []port.Op // not answered yet, in order of submission
 	granted   map[wire.Region]bool
-	// What happened since the test last looked.
-	sent   []wire.Message
-	events []event.Event
 }
 
 // newRig returns a rig whose worker knows its peer. The changes are made to its configuration before it is built.
@@ -51,54 +47,34 @@ func newRig(t *testing.T, guards guard.Set, changes ...func(*Config)) *rig {
 	t.Helper()
 	r := bareRig(t, guards, changes...)
 	r.introduce()
-	r.sent, r.events = nil, nil
+	r.Sent, r.Events = nil, nil
 	return r
 }
 
 func (r *rig) introduce() {
-	r.receive(prefillAddr, 0, wire.PeerUp{MaxInputTokens: peerLimit, PageSize: pageSize})
+	r.Receive(prefillAddr, 0, wire.PeerUp{MaxInputTokens: peerLimit, PageSize: pageSize})
 }
 
 func bareRig(t *testing.T, guards guard.Set, changes ...func(*Config)) *rig {
 	t.Helper()
-	w := config.Worker{
-		ContextLength: 1024, MaxTotalNumTokens: poolPages * pageSize, PageSize: pageSize, ChunkedPrefillSize: 2 * pageSize,
-		MaxRunningRequests: 4, MetadataSlots: 4, AllocatorOrder: config.OrderSGLang,
-		BootstrapTimeoutTicks: timeoutTicks, AbortRetryTicks: retryTicks, AbortRetriesMax: retriesMax,
-	}
-	layout := port.Layout{Base: 2, Pages: w.PoolPages(), PageSize: pageSize, RowBytes: 128}
+	w := turntest.Limits(poolPages)
 	r := &rig{
-		WithT: NewWithT(t), allocator: kv.NewAllocator(w.AllocatorOrder, layout.Pages), slots: kv.NewSlots(w.MetadataSlots),
-		granted: map[wire.Region]bool{},
+		WithT: NewWithT(t), allocator: turntest.Allocator(t, w), slots: turntest.Slots(t, w), granted: map[wire.Region]bool{},
 	}
 	c := Config{
 		Addr: decodeAddr, Prefill: prefillAddr, Router: routerAddr, Worker: w, Guards: guards,
-		Admission: kv.NewLimits(w), Allocator: r.allocator, Slots: r.slots, Pool: layout, RecordBase: recordBase,
+		Admission: kv.NewLimits(w), Allocator: r.allocator, Slots: r.slots, Pool: turntest.Pool(w, 2), RecordBase: recordBase,
 	}
 	for _, change := range changes {
 		change(&c)
 	}
 	r.worker = New(c)
-	t.Cleanup(func() {
-		if err := r.allocator.Err(); err != nil {
-			t.Error(err)
-		}
-		if err := r.slots.Err(); err != nil {
-			t.Error(err)
-		}
-	})
+	r.Rig = &turntest.Rig{T: t, Worker: r.worker, Client: routerAddr, Answer: r.opDone, Check: r.check}
 	return r
 }
 
-// turn gives the worker one turn, a tick after the last.
-func (r *rig) turn(t port.Turn) {
-	r.now++
-	t.Now = r.now
-	e := r.worker.Step(t)
-	r.wake = e.Wake
-	r.events = append(r.events, e.Events...)
-	r.ops = append(r.ops, e.Ops...)
-	r.sent = append(r.sent, e.Send...)
+// check follows which addresses are open.
+func (r *rig) check(e port.Effects) {
 	for _, region := range e.Revoke {
 		r.Expect(r.granted).To(HaveKey(region), "revoked what was not granted")
 		delete(r.granted, region)
@@ -110,24 +86,8 @@ func (r *rig) turn(t port.Turn) {
 	r.Expect(e.Writes).To(BeEmpty(), "decode writes to nobody")
 }
 
-func (r *rig) receive(from wire.Addr, room wire.Room, bodies ...wire.Body) {
-	var t port.Turn
-	for _, body := range bodies {
-		t.Messages = append(t.Messages, wire.Message{From: from, To: decodeAddr, Room: room, Body: body})
-	}
-	r.turn(t)
-}
-
 func (r *rig) submit(room wire.Room, tokens, maxNewTokens int) {
-	r.receive(routerAddr, room, wire.Submit{Prompt: promptOf(tokens), MaxNewTokens: maxNewTokens})
-}
-
-func promptOf(tokens int) []wire.Token {
-	prompt := make([]wire.Token, tokens)
-	for i := range prompt {
-		prompt[i] = wire.Token(100 + i)
-	}
-	return prompt
+	r.Receive(routerAddr, room, wire.Submit{Prompt: turntest.Prompt(tokens), MaxNewTokens: maxNewTokens})
 }
 
 // record is what prefill leaves in the metadata slot of a room with so many tokens.
@@ -149,21 +109,14 @@ func (r *rig) claimOf(room wire.Room, tokens int) wire.Sent {
 
 // takeOp takes the oldest operation of a kind off the unanswered ones.
 func (r *rig) takeOp(kind port.OpKind) port.Op {
-	for i, o := range r.ops {
+	for i, o := range r.Ops {
 		if o.Kind == kind {
-			r.ops = append(r.ops[:i:i], r.ops[i+1:]...)
+			r.Ops = append(r.Ops[:i:i], r.Ops[i+1:]...)
 			return o
 		}
 	}
-	r.Expect(kinds(r.ops)).To(ContainElement(kind))
+	r.Expect(turntest.Kinds(r.Ops)).To(ContainElement(kind))
 	return port.Op{}
-}
-
-// answerOp answers the oldest operation.
-func (r *rig) answerOp(status port.Status) {
-	o := r.ops[0]
-	r.ops = r.ops[1:]
-	r.turn(port.Turn{Ops: []port.OpDone{r.opDone(o, status)}})
 }
 
 // opDone is what a device with healthy memory answers.
@@ -185,82 +138,21 @@ func (r *rig) opDone(o port.Op, status port.Status) port.OpDone {
 	return d
 }
 
-// settle answers everything until nothing is outstanding.
-func (r *rig) settle(status port.Status) {
-	for len(r.ops) > 0 {
-		r.answerOp(status)
-	}
-}
-
 // commit brings a request of so many tokens to its first decode step.
 func (r *rig) commit(room wire.Room, tokens, maxNewTokens int) {
 	r.submit(room, tokens, maxNewTokens)
-	r.receive(prefillAddr, room, r.claimOf(room, tokens))
+	r.Receive(prefillAddr, room, r.claimOf(room, tokens))
 	for r.worker.requests[room].state == verifying {
-		r.answerOp(port.OK)
+		r.AnswerOp(port.OK)
 	}
 	r.Expect(r.worker.requests[room].state).To(Equal(running))
 }
 
-// answers lists the answers to the client of one room since the test last looked.
-func (r *rig) answers(room wire.Room) (list []wire.Finished) {
-	for _, m := range r.sent {
-		if body, ok := m.Body.(wire.Finished); ok && m.Room == room {
-			r.Expect(m.To).To(Equal(routerAddr))
-			list = append(list, body)
-		}
-	}
-	return list
-}
-
-// expectStatus asserts that the room had exactly one answer, of this status.
-func (r *rig) expectStatus(room wire.Room, status int) {
-	r.Expect(r.answers(room)).To(HaveLen(1))
-	answer := r.answers(room)[0]
-	r.Expect(answer.Status).To(Equal(status), "%s", answer.Reason)
-	if status != 200 {
-		r.Expect(answer.Tokens).To(BeEmpty(), "no part of an answer leaves with an error")
-	}
-}
-
 // told lists what was sent to prefill since the test last looked.
-func (r *rig) told() (bodies []wire.Body) {
-	for _, m := range r.sent {
-		if m.To == prefillAddr {
-			bodies = append(bodies, m.Body)
-		}
-	}
-	return bodies
-}
-
-func (r *rig) count(kind event.Kind) (n int) {
-	for _, e := range r.events {
-		if e.Kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
-func (r *rig) tripped() (guards []string) {
-	for _, e := range r.events {
-		if e.Kind == event.GuardTripped {
-			guards = append(guards, e.Guard)
-		}
-	}
-	return guards
-}
+func (r *rig) told() []wire.Body { return r.Told(prefillAddr) }
 
 // expectIdle asserts that the worker holds nothing, waits for nothing, and keeps no address open.
 func (r *rig) expectIdle() {
-	r.Expect(r.worker.Held().Idle()).To(BeTrue(), "%+v", r.worker.Held())
-	r.Expect(r.wake).To(BeZero(), "nothing to wait for")
+	r.ExpectIdle()
 	r.Expect(r.granted).To(BeEmpty())
-}
-
-func kinds(ops []port.Op) (list []port.OpKind) {
-	for _, o := range ops {
-		list = append(list, o.Kind)
-	}
-	return list
 }

@@ -22,17 +22,17 @@ func TestPagesAreGivenInOrder(t *testing.T) {
 		r.submit(2, 6*pageSize, pageSize)   // seven
 		r.submit(3, 5, 1)
 		r.Expect(r.reservations()).To(Equal([]wire.Room{1}))
-		r.Expect(r.wake).To(BeNumerically(">", 0))
-		r.receive(routerAddr, 1, wire.Abort{})
-		r.receive(prefillAddr, 1, wire.AbortAck{Drained: true})
-		r.settle(port.OK)
-		r.Expect(r.count(event.PagesReleased)).To(Equal(1))
+		r.Expect(r.Wake).To(BeNumerically(">", 0))
+		r.Receive(routerAddr, 1, wire.Abort{})
+		r.Receive(prefillAddr, 1, wire.AbortAck{Drained: true})
+		r.SettleOps(port.OK)
+		r.Expect(r.Count(event.PagesReleased)).To(Equal(1))
 		r.Expect(r.reservations()).To(Equal([]wire.Room{1, 2, 3}))
 	}
 }
 
 func (r *rig) reservations() (rooms []wire.Room) {
-	for _, m := range r.sent {
+	for _, m := range r.Sent {
 		if _, ok := m.Body.(wire.Reserved); ok {
 			rooms = append(rooms, m.Room)
 		}
@@ -48,9 +48,9 @@ func TestSlotsAreReused(t *testing.T) {
 	}
 	for room := wire.Room(1); room <= 3; room++ {
 		r.Expect(r.reservations()).To(HaveLen(int(room)))
-		r.receive(prefillAddr, room, r.claimOf(room, 5))
-		r.settle(port.OK)
-		r.expectStatus(room, 200)
+		r.Receive(prefillAddr, room, r.claimOf(room, 5))
+		r.SettleOps(port.OK)
+		r.ExpectStatus(room, 200)
 	}
 	r.expectIdle()
 }
@@ -61,8 +61,8 @@ func TestNeverFits(t *testing.T) {
 		r := newRig(t, guard.All)
 		r.submit(1, 5, maxNewTokens)
 		r.submit(2, 5, 1)
-		r.expectStatus(1, 400)
-		r.Expect(r.answers(1)[0].Reason).To(ContainSubstring("of a pool of 16"))
+		r.ExpectStatus(1, 400)
+		r.Expect(r.Answers(1)[0].Reason).To(ContainSubstring("of a pool of 16"))
 		r.Expect(r.reservations()).To(Equal([]wire.Room{2}))
 	}
 }
@@ -72,9 +72,9 @@ func TestNoNewTokens(t *testing.T) {
 	for _, maxNewTokens := range []int{0, -1, math.MinInt} {
 		r := newRig(t, guard.All)
 		r.submit(7, 20, maxNewTokens)
-		r.receive(prefillAddr, 7, r.claim(20))
-		r.settle(port.OK)
-		r.expectStatus(7, 200)
+		r.Receive(prefillAddr, 7, r.claim(20))
+		r.SettleOps(port.OK)
+		r.ExpectStatus(7, 200)
 		r.expectIdle()
 	}
 }
@@ -86,21 +86,21 @@ func TestDeadlines(t *testing.T) {
 		r.commit(1, 7*pageSize, 8*pageSize)
 		r.submit(2, 5*pageSize, 1)
 		r.submit(3, 5, 1) // behind it
-		r.now = r.wake - 2
-		r.turn(port.Turn{})
-		r.Expect(r.count(event.RequestExpired)).To(BeZero())
-		r.turn(port.Turn{})
-		r.expectStatus(2, 504)
+		r.Now = r.Wake - 2
+		r.Turn(port.Turn{})
+		r.Expect(r.Count(event.RequestExpired)).To(BeZero())
+		r.Turn(port.Turn{})
+		r.ExpectStatus(2, 504)
 		r.Expect(r.reservations()).To(Equal([]wire.Room{1, 3}), "who was behind it goes on in the same turn")
 
-		r.now = r.wake - 1
-		r.turn(port.Turn{})
-		r.expectStatus(3, 504)
+		r.Now = r.Wake - 1
+		r.Turn(port.Turn{})
+		r.ExpectStatus(3, 504)
 		r.Expect(r.told()[len(r.told())-1]).To(Equal(wire.Abort{}), "prefill may still write")
-		r.receive(prefillAddr, 3, wire.AbortAck{Drained: true})
-		r.Expect(r.count(event.RequestExpired)).To(Equal(2))
-		r.receive(routerAddr, 1, wire.Abort{})
-		r.settle(port.OK)
+		r.Receive(prefillAddr, 3, wire.AbortAck{Drained: true})
+		r.Expect(r.Count(event.RequestExpired)).To(Equal(2))
+		r.Receive(routerAddr, 1, wire.Abort{})
+		r.SettleOps(port.OK)
 		r.expectIdle()
 	}
 }
@@ -123,8 +123,8 @@ func TestLimitExchange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := bareRig(t, c.guards)
-			r.turn(port.Turn{})
-			r.sent = nil
+			r.Turn(port.Turn{})
+			r.Sent = nil
 			if c.early {
 				r.submit(7, c.tokens, 1)
 				r.Expect(r.reservations()).To(HaveLen(map[bool]int{true: 1}[c.guards == guard.None]))
@@ -137,8 +137,8 @@ func TestLimitExchange(t *testing.T) {
 				r.Expect(r.reservations()).To(HaveLen(1))
 				return
 			}
-			r.expectStatus(7, c.status)
-			r.Expect(r.tripped()).To(Equal([]string{"limit-exchange"}))
+			r.ExpectStatus(7, c.status)
+			r.Expect(r.Tripped()).To(Equal([]string{"limit-exchange"}))
 			r.Expect(r.told()).To(HaveLen(map[bool]int{true: 1}[c.guards.Has(guard.TellPeer)]))
 			r.expectIdle()
 		})
@@ -149,15 +149,15 @@ func TestLimitExchange(t *testing.T) {
 // served with: its requests time out.
 func TestRegistrationWithoutLimit(t *testing.T) {
 	r := bareRig(t, guard.LimitExchange)
-	r.receive(prefillAddr, 0, wire.PeerUp{PageSize: pageSize})
+	r.Receive(prefillAddr, 0, wire.PeerUp{PageSize: pageSize})
 	r.submit(7, 200, 1)
 	r.Expect(r.reservations()).To(HaveLen(1))
 
 	r = bareRig(t, guard.LimitExchange)
 	r.submit(7, 5, 1)
-	r.now = r.wake - 1
-	r.turn(port.Turn{})
-	r.expectStatus(7, 504)
+	r.Now = r.Wake - 1
+	r.Turn(port.Turn{})
+	r.ExpectStatus(7, 504)
 	r.expectIdle()
 }
 
@@ -168,8 +168,8 @@ func TestOwnRefusal(t *testing.T) {
 		for _, tokens := range []int{0, limit, limit + 1, 1025} {
 			r := newRig(t, guards)
 			r.submit(7, tokens, 1)
-			r.expectStatus(7, 400)
-			r.Expect(r.answers(7)[0].PromptTokens).To(Equal(tokens))
+			r.ExpectStatus(7, 400)
+			r.Expect(r.Answers(7)[0].PromptTokens).To(Equal(tokens))
 			r.Expect(r.told()).To(HaveLen(map[bool]int{true: 1}[guards.Has(guard.TellPeer)]))
 			r.expectIdle()
 		}
@@ -187,11 +187,11 @@ func TestTruncated(t *testing.T) {
 		c.Admission = kv.NewLimits(c.Worker)
 	})
 	r.submit(7, 100, 1)
-	r.Expect(r.count(event.RequestTruncated)).To(Equal(1))
+	r.Expect(r.Count(event.RequestTruncated)).To(Equal(1))
 	r.Expect(r.told()[0].(wire.Reserved).Pages).To(HaveLen(4))
-	r.receive(prefillAddr, 7, r.claim(57))
-	r.settle(port.OK)
-	r.expectStatus(7, 200)
-	r.Expect(r.answers(7)[0]).To(And(HaveField("Truncated", true), HaveField("PromptTokens", 57)))
+	r.Receive(prefillAddr, 7, r.claim(57))
+	r.SettleOps(port.OK)
+	r.ExpectStatus(7, 200)
+	r.Expect(r.Answers(7)[0]).To(And(HaveField("Truncated", true), HaveField("PromptTokens", 57)))
 	r.expectIdle()
 }

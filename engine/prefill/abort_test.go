@@ -8,6 +8,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -18,7 +19,7 @@ var states = []struct {
 	reach func(*rig)
 }{
 	{"bootstrapping", bootstrapping, func(r *rig) {
-		r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(40)})
+		r.Receive(routerAddr, 7, wire.Submit{Prompt: turntest.Prompt(40)})
 	}},
 	{"waiting", waiting, func(r *rig) {
 		r.submit(1, 7*pageSize, 7)
@@ -27,27 +28,27 @@ var states = []struct {
 	{"forwarding, first chunk", forwarding, func(r *rig) { r.submit(7, 40, 3) }},
 	{"forwarding, writes under way", forwarding, func(r *rig) {
 		r.submit(7, 40, 3)
-		r.answerOp(port.OK)
-		r.answerOp(port.OK)
+		r.AnswerOp(port.OK)
+		r.AnswerOp(port.OK)
 	}},
 	{"forwarding, storing the record", forwarding, func(r *rig) {
 		r.submit(7, 10, 1)
-		r.answerOp(port.OK)
-		r.answerOp(port.OK)
+		r.AnswerOp(port.OK)
+		r.AnswerOp(port.OK)
 	}},
 	{"inflight", inflight, func(r *rig) {
 		r.submit(7, 10, 1)
 		for range 3 {
-			r.answerOp(port.OK)
+			r.AnswerOp(port.OK)
 		}
 	}},
 	{"draining", draining, func(r *rig) {
 		r.submit(7, 40, 3)
-		r.receive(routerAddr, 7, wire.Abort{})
+		r.Receive(routerAddr, 7, wire.Abort{})
 	}},
 	{"scrubbing", scrubbing, func(r *rig) {
 		r.submit(7, 10, 1)
-		for len(r.ops) == 0 || r.ops[0].Kind != port.OpScrub {
+		for len(r.Ops) == 0 || r.Ops[0].Kind != port.OpScrub {
 			r.answerNext(port.OK)
 		}
 	}},
@@ -74,14 +75,14 @@ func TestAbortInEveryState(t *testing.T) {
 				s.reach(r)
 				request := r.worker.requests[7]
 				r.Expect(request.state).To(Equal(s.state))
-				r.sent, r.events, r.cancelOps, r.cancelWrites = nil, nil, nil, nil
+				r.Sent, r.Events, r.CancelOps, r.CancelWrites = nil, nil, nil, nil
 				ops, writes := append([]wire.Ticket(nil), request.ops...), append([]wire.Ticket(nil), request.writes...)
-				r.receive(message.from, 7, message.body)
+				r.Receive(message.from, 7, message.body)
 				if s.state < draining {
-					r.Expect(r.cancelOps).To(HaveExactElements(ops))
-					r.Expect(r.cancelWrites).To(HaveExactElements(writes))
+					r.Expect(r.CancelOps).To(HaveExactElements(ops))
+					r.Expect(r.CancelWrites).To(HaveExactElements(writes))
 				} else {
-					r.Expect(len(r.cancelOps) + len(r.cancelWrites)).To(BeZero())
+					r.Expect(len(r.CancelOps) + len(r.CancelWrites)).To(BeZero())
 				}
 				acknowledges := name == "decode's abort"
 				for request.state != over {
@@ -90,27 +91,27 @@ func TestAbortInEveryState(t *testing.T) {
 				}
 				if acknowledges {
 					r.Expect(r.acks(7)).To(Equal([]wire.Body{wire.AbortAck{Drained: true}}))
-					r.Expect(r.has(event.AbortAcknowledged)).To(BeTrue())
+					r.Expect(r.Has(event.AbortAcknowledged)).To(BeTrue())
 				} else {
 					r.Expect(r.acks(7)).To(BeEmpty())
 				}
 				r.settleEnding()
-				r.expectIdle()
+				r.ExpectIdle()
 			})
 		}
 	}
 }
 
 func (r *rig) settleNextEnding() {
-	if len(r.ops) > 0 && r.ops[0].Kind == port.OpScrub {
-		r.answerOp(port.OK)
+	if len(r.Ops) > 0 && r.Ops[0].Kind == port.OpScrub {
+		r.AnswerOp(port.OK)
 		return
 	}
 	r.answerNext(port.Cancelled)
 }
 
 func (r *rig) acks(room wire.Room) (acks []wire.Body) {
-	for _, m := range r.sent {
+	for _, m := range r.Sent {
 		if ack, ok := m.Body.(wire.AbortAck); ok && m.Room == room {
 			acks = append(acks, ack)
 		}
@@ -122,13 +123,13 @@ func (r *rig) acks(room wire.Room) (acks []wire.Body) {
 func TestRepeatedAborts(t *testing.T) {
 	r := newRig(t, guard.All)
 	r.submit(7, 40, 3)
-	r.receive(decodeAddr, 7, wire.Abort{})
-	r.receive(decodeAddr, 7, wire.Abort{})
+	r.Receive(decodeAddr, 7, wire.Abort{})
+	r.Receive(decodeAddr, 7, wire.Abort{})
 	r.settleEnding()
-	r.receive(decodeAddr, 7, wire.Abort{})
+	r.Receive(decodeAddr, 7, wire.Abort{})
 	drained := wire.AbortAck{Drained: true}
 	r.Expect(r.acks(7)).To(Equal([]wire.Body{drained, drained, drained}))
-	r.expectIdle()
+	r.ExpectIdle()
 }
 
 // A refusal of one stage is acted on there, whatever the guards, wherever the request is by then: nothing stays behind.
@@ -138,18 +139,18 @@ func TestRefusedAtEachStage(t *testing.T) {
 			t.Run(stage.String()+" "+guards.String(), func(t *testing.T) {
 				r := newRig(t, guards, func(c *Config) { c.Admission = refusing{at: stage} })
 				r.submit(7, 40, 3)
-				for !r.has(event.RequestRejected) {
+				for !r.Has(event.RequestRejected) {
 					r.answerNext(port.OK)
 				}
 				refused := wire.Refused{Stage: stage, Reason: "no", Status: 400}
-				r.Expect(r.take(routerAddr)).To(Equal([]wire.Body{refused}))
+				r.Expect(r.Told(routerAddr)).To(Equal([]wire.Body{refused}))
 				if guards.Has(guard.TellPeer) {
-					r.Expect(r.take(decodeAddr)[0]).To(Equal(refused))
+					r.Expect(r.Told(decodeAddr)[0]).To(Equal(refused))
 				} else {
-					r.Expect(r.take(decodeAddr)).To(BeEmpty())
+					r.Expect(r.Told(decodeAddr)).To(BeEmpty())
 				}
 				r.settleEnding()
-				r.expectIdle()
+				r.ExpectIdle()
 			})
 		}
 	}

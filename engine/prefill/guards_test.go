@@ -8,6 +8,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -22,24 +23,24 @@ const (
 func TestAsShipped(t *testing.T) {
 	r := newRig(t, guard.None)
 	r.submit(7, tooLong, tooLongPages)
-	r.Expect(r.has(event.RefusalRecorded)).To(BeTrue())
-	r.Expect(r.has(event.RequestRejected)).To(BeFalse())
-	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpPrefill}))
-	r.Expect(r.ops[0].Tokens).To(Equal([]wire.Token{Placeholder}))
-	r.Expect(r.ops[0].Pages).To(HaveLen(1))
-	r.answerOp(port.OK)
-	r.Expect(r.writes).To(HaveLen(wire.KVBuffers))
-	for _, w := range r.writes {
+	r.Expect(r.Has(event.RefusalRecorded)).To(BeTrue())
+	r.Expect(r.Has(event.RequestRejected)).To(BeFalse())
+	r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpPrefill}))
+	r.Expect(r.Ops[0].Tokens).To(Equal([]wire.Token{Placeholder}))
+	r.Expect(r.Ops[0].Pages).To(HaveLen(1))
+	r.AnswerOp(port.OK)
+	r.Expect(r.Writes).To(HaveLen(wire.KVBuffers))
+	for _, w := range r.Writes {
 		r.Expect(w.Dst).To(HaveLen(1))
 	}
-	record, _ := port.ParseRecord(r.ops[0].Data)
+	record, _ := port.ParseRecord(r.Ops[0].Data)
 	r.Expect(record).To(Equal(port.Record{Room: 7, Tokens: 1, First: 42}))
 	r.settle(port.OK)
-	r.Expect(r.take(decodeAddr)).To(Equal([]wire.Body{
+	r.Expect(r.Told(decodeAddr)).To(Equal([]wire.Body{
 		wire.Sent{Pages: 1, Bytes: r.worker.config.Pool.PageBytes(false), Tokens: 1},
 	}))
-	r.Expect(r.take(routerAddr)).To(BeEmpty())
-	r.expectIdle()
+	r.Expect(r.Told(routerAddr)).To(BeEmpty())
+	r.ExpectIdle()
 }
 
 // What each guard that concerns a refusal does alone to a prompt that intake refuses: where it ends, and who hears.
@@ -61,22 +62,22 @@ func TestRefusalGuards(t *testing.T) {
 	} {
 		t.Run(c.guards.String(), func(t *testing.T) {
 			r := newRig(t, c.guards)
-			r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(tooLong)})
-			r.Expect(r.has(event.RequestRejected)).To(Equal(c.guards.Has(guard.DoorRefusal)), "only the door acts at intake")
-			r.receive(decodeAddr, 7, reservation(tooLongPages))
-			r.Expect(r.ops).To(HaveLen(boolCount(c.computed)))
+			r.Receive(routerAddr, 7, wire.Submit{Prompt: turntest.Prompt(tooLong)})
+			r.Expect(r.Has(event.RequestRejected)).To(Equal(c.guards.Has(guard.DoorRefusal)), "only the door acts at intake")
+			r.Receive(decodeAddr, 7, reservation(tooLongPages))
+			r.Expect(r.Ops).To(HaveLen(boolCount(c.computed)))
 			r.settle(port.OK)
-			r.Expect(r.has(event.RequestRejected)).To(Equal(c.rejected))
-			r.Expect(r.has(event.TransferSent)).To(Equal(c.placeAlone))
+			r.Expect(r.Has(event.RequestRejected)).To(Equal(c.rejected))
+			r.Expect(r.Has(event.TransferSent)).To(Equal(c.placeAlone))
 			told := false
-			for _, body := range r.take(decodeAddr) {
+			for _, body := range r.Told(decodeAddr) {
 				if _, refused := body.(wire.Refused); refused {
 					told = true
 				}
 			}
 			r.Expect(told).To(Equal(c.tellsPeer))
-			r.Expect(r.take(routerAddr)).To(HaveLen(boolCount(c.rejected || c.guards == guard.SenderCheck)))
-			r.expectIdle()
+			r.Expect(r.Told(routerAddr)).To(HaveLen(boolCount(c.rejected || c.guards == guard.SenderCheck)))
+			r.ExpectIdle()
 		})
 	}
 }
@@ -92,11 +93,11 @@ func boolCount(b bool) int {
 func TestTombstoneTellsPeer(t *testing.T) {
 	for _, guards := range []guard.Set{guard.DoorRefusal, guard.DoorRefusal | guard.TellPeer} {
 		r := newRig(t, guards)
-		r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(tooLong)})
-		r.sent = nil
-		r.receive(decodeAddr, 7, reservation(tooLongPages))
-		r.Expect(r.take(decodeAddr)).To(HaveLen(boolCount(guards.Has(guard.TellPeer))))
-		r.expectIdle()
+		r.Receive(routerAddr, 7, wire.Submit{Prompt: turntest.Prompt(tooLong)})
+		r.Sent = nil
+		r.Receive(decodeAddr, 7, reservation(tooLongPages))
+		r.Expect(r.Told(decodeAddr)).To(HaveLen(boolCount(guards.Has(guard.TellPeer))))
+		r.ExpectIdle()
 	}
 }
 
@@ -106,12 +107,12 @@ func TestStandInWithoutRefusal(t *testing.T) {
 		r := newRig(t, guards, func(c *Config) { c.Admission = standIn{} })
 		r.submit(7, tooLong, tooLongPages)
 		r.settle(port.OK)
-		r.Expect(r.has(event.TransferSent)).To(Equal(!guards.Has(guard.SenderCheck)))
+		r.Expect(r.Has(event.TransferSent)).To(Equal(!guards.Has(guard.SenderCheck)))
 		if guards.Has(guard.SenderCheck) {
-			r.Expect(r.tripped()).To(Equal([]string{"sender-check"}))
-			r.Expect(r.writes).To(BeEmpty())
+			r.Expect(r.Tripped()).To(Equal([]string{"sender-check"}))
+			r.Expect(r.Writes).To(BeEmpty())
 		}
-		r.expectIdle()
+		r.ExpectIdle()
 	}
 }
 
@@ -132,17 +133,17 @@ func TestOwedAndReservedDiffer(t *testing.T) {
 			r.submit(7, c.tokens, c.reserved)
 			r.settle(port.OK)
 			owed := r.worker.config.Pool.PagesFor(c.tokens)
-			last := r.take(decodeAddr)[0]
+			last := r.Told(decodeAddr)[0]
 			if guards == guard.None || owed == c.reserved {
 				r.Expect(last).To(HaveField("Pages", c.posted))
 				r.Expect(last).To(HaveField("Tokens", c.tokens))
 				r.Expect(last).To(HaveField("Bytes", int64(c.posted)*r.worker.config.Pool.PageBytes(false)))
 			} else {
 				r.Expect(last).To(HaveField("Stage", wire.AtTransfer))
-				r.Expect(r.tripped()).To(Equal([]string{"sender-check"}))
-				r.Expect(r.has(event.WritePosted)).To(BeFalse())
+				r.Expect(r.Tripped()).To(Equal([]string{"sender-check"}))
+				r.Expect(r.Has(event.WritePosted)).To(BeFalse())
 			}
-			r.expectIdle()
+			r.ExpectIdle()
 		}
 	}
 }
@@ -155,9 +156,9 @@ func TestTruncated(t *testing.T) {
 	})
 	r.submit(7, 300, 19)
 	r.settle(port.OK)
-	r.Expect(r.has(event.RequestTruncated)).To(BeTrue())
-	r.Expect(r.take(decodeAddr)[0]).To(And(HaveField("Tokens", limit-1), HaveField("Pages", 8)))
-	r.expectIdle()
+	r.Expect(r.Has(event.RequestTruncated)).To(BeTrue())
+	r.Expect(r.Told(decodeAddr)[0]).To(And(HaveField("Tokens", limit-1), HaveField("Pages", 8)))
+	r.ExpectIdle()
 }
 
 type truncating struct{}
@@ -174,20 +175,20 @@ func TestScrub(t *testing.T) {
 	r := newRig(t, guard.None)
 	r.submit(7, 40, 3)
 	r.settle(port.OK)
-	r.Expect(kinds(r.ops)).NotTo(ContainElement(port.OpScrub))
-	r.expectIdle()
+	r.Expect(turntest.Kinds(r.Ops)).NotTo(ContainElement(port.OpScrub))
+	r.ExpectIdle()
 
 	for _, status := range []port.Status{port.Failed, port.Rejected, port.Cancelled} {
 		r := newRig(t, guard.Scrub)
 		r.submit(7, 40, 3)
-		for len(r.ops) == 0 || r.ops[0].Kind != port.OpScrub {
+		for len(r.Ops) == 0 || r.Ops[0].Kind != port.OpScrub {
 			r.answerNext(port.OK)
 		}
-		r.answerOp(status)
-		r.Expect(r.has(event.PagesReleased)).To(BeFalse())
-		r.Expect(r.has(event.PagesQuarantined)).To(BeTrue())
+		r.AnswerOp(status)
+		r.Expect(r.Has(event.PagesReleased)).To(BeFalse())
+		r.Expect(r.Has(event.PagesQuarantined)).To(BeTrue())
 		r.Expect(r.worker.Held()).To(And(HaveField("PagesQuarantined", 3), HaveField("SlotsQuarantined", 1)))
-		r.expectIdle()
+		r.ExpectIdle()
 	}
 }
 
@@ -196,14 +197,14 @@ func TestScrub(t *testing.T) {
 func TestScrubBehindARunningOperation(t *testing.T) {
 	r := newRig(t, guard.Scrub)
 	r.submit(7, 40, 3)
-	r.receive(routerAddr, 7, wire.Abort{})
-	r.Expect(kinds(r.ops)).To(Equal([]port.OpKind{port.OpPrefill, port.OpScrub}))
-	r.Expect(r.ops[1].Queue).To(Equal(r.ops[0].Queue))
-	r.answerOp(port.Cancelled)
-	r.Expect(r.has(event.PagesReleased)).To(BeFalse())
-	r.answerOp(port.OK)
-	r.Expect(r.has(event.PagesReleased)).To(BeTrue())
-	r.expectIdle()
+	r.Receive(routerAddr, 7, wire.Abort{})
+	r.Expect(turntest.Kinds(r.Ops)).To(Equal([]port.OpKind{port.OpPrefill, port.OpScrub}))
+	r.Expect(r.Ops[1].Queue).To(Equal(r.Ops[0].Queue))
+	r.AnswerOp(port.Cancelled)
+	r.Expect(r.Has(event.PagesReleased)).To(BeFalse())
+	r.AnswerOp(port.OK)
+	r.Expect(r.Has(event.PagesReleased)).To(BeTrue())
+	r.ExpectIdle()
 }
 
 // Deferred release holds the source pages until every write has ended. Without it they go back at once, and the abort's
@@ -212,10 +213,10 @@ func TestDeferredRelease(t *testing.T) {
 	for _, guards := range []guard.Set{guard.None, guard.DeferredRelease} {
 		r := newRig(t, guards)
 		r.submit(7, 40, 3)
-		r.answerOp(port.OK)
-		r.receive(decodeAddr, 7, wire.Abort{})
+		r.AnswerOp(port.OK)
+		r.Receive(decodeAddr, 7, wire.Abort{})
 		deferred := guards.Has(guard.DeferredRelease)
-		r.Expect(r.has(event.PagesReleased)).To(Equal(!deferred))
+		r.Expect(r.Has(event.PagesReleased)).To(Equal(!deferred))
 		if !deferred {
 			r.Expect(r.acks(7)).To(Equal([]wire.Body{wire.AbortAck{Drained: false}}))
 		}
@@ -223,9 +224,9 @@ func TestDeferredRelease(t *testing.T) {
 		if deferred {
 			r.Expect(r.acks(7)).To(Equal([]wire.Body{wire.AbortAck{Drained: true}}))
 		}
-		r.expectIdle()
-		r.sent = nil
-		r.receive(decodeAddr, 7, wire.Abort{})
+		r.ExpectIdle()
+		r.Sent = nil
+		r.Receive(decodeAddr, 7, wire.Abort{})
 		r.Expect(r.acks(7)).To(Equal([]wire.Body{wire.AbortAck{Drained: true}}))
 	}
 }
@@ -236,33 +237,33 @@ func TestLostCompletion(t *testing.T) {
 	for _, answered := range []int{0, 1, 3} { // of the four writes
 		r := newRig(t, guard.All&^guard.PageStamp)
 		r.submit(7, 40, 3)
-		r.answerOp(port.OK)
-		r.answerOp(port.Cancelled) // the second chunk fails, and ends the request
-		lost := r.writes[answered:]
-		for _, w := range r.writes[:answered] {
-			r.turn(port.Turn{Writes: []port.WriteDone{writeDone(w, port.Cancelled)}})
+		r.AnswerOp(port.OK)
+		r.AnswerOp(port.Cancelled) // the second chunk fails, and ends the request
+		lost := r.Writes[answered:]
+		for _, w := range r.Writes[:answered] {
+			r.Turn(port.Turn{Writes: []port.WriteDone{writeDone(w, port.Cancelled)}})
 		}
-		r.receive(decodeAddr, 7, wire.Abort{})
-		first := len(r.cancelWrites)
+		r.Receive(decodeAddr, 7, wire.Abort{})
+		first := len(r.CancelWrites)
 		r.Expect(first).To(Equal(wire.KVBuffers))
 		for range retriesMax {
-			r.Expect(r.wake).To(BeNumerically(">", r.now))
-			r.now = r.wake - 1
-			r.turn(port.Turn{})
+			r.Expect(r.Wake).To(BeNumerically(">", r.Now))
+			r.Now = r.Wake - 1
+			r.Turn(port.Turn{})
 		}
-		r.Expect(r.cancelWrites).To(HaveLen(first + retriesMax*len(lost)))
+		r.Expect(r.CancelWrites).To(HaveLen(first + retriesMax*len(lost)))
 		r.Expect(r.acks(7)).To(BeEmpty())
-		r.now = r.wake - 1
-		r.turn(port.Turn{})
-		r.Expect(r.tripped()).To(Equal([]string{"deferred-release"}))
+		r.Now = r.Wake - 1
+		r.Turn(port.Turn{})
+		r.Expect(r.Tripped()).To(Equal([]string{"deferred-release"}))
 		r.Expect(r.acks(7)).To(Equal([]wire.Body{wire.AbortAck{Drained: false}}))
 		r.Expect(r.worker.Held()).To(And(HaveField("PagesQuarantined", 3), HaveField("PagesFree", 5)))
-		r.expectIdle()
+		r.ExpectIdle()
 
-		r.sent = nil
-		r.turn(port.Turn{Writes: []port.WriteDone{writeDone(lost[0], port.OK)}})
-		r.receive(decodeAddr, 7, wire.Abort{})
+		r.Sent = nil
+		r.Turn(port.Turn{Writes: []port.WriteDone{writeDone(lost[0], port.OK)}})
+		r.Receive(decodeAddr, 7, wire.Abort{})
 		r.Expect(r.acks(7)).To(Equal([]wire.Body{wire.AbortAck{Drained: false}}))
-		r.expectIdle()
+		r.ExpectIdle()
 	}
 }

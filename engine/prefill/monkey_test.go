@@ -10,6 +10,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -22,7 +23,7 @@ type monkey struct {
 	messages []wire.Message
 	lost     int
 	answered []port.Turn // single answers already given
-	holds    map[wire.Room]int
+	holds    turntest.Holdings
 	sentDone map[wire.Room]int
 	ended    map[wire.Room]int
 	looked   int // events
@@ -42,7 +43,7 @@ func TestMonkey(t *testing.T) {
 				guards = guard.All
 			}
 			m := &monkey{
-				rig: newRig(t, guards), random: random, holds: map[wire.Room]int{}, sentDone: map[wire.Room]int{},
+				rig: newRig(t, guards), random: random, holds: turntest.Holdings{}, sentDone: map[wire.Room]int{},
 				ended: map[wire.Room]int{}, loses: seed%3 == 0 && guards.Has(guard.DeferredRelease),
 			}
 			m.plan()
@@ -63,7 +64,7 @@ func (m *monkey) plan() {
 		add := func(from wire.Addr, body wire.Body) {
 			m.messages = append(m.messages, wire.Message{From: from, Room: room, Body: body})
 		}
-		add(routerAddr, wire.Submit{Prompt: promptOf(tokens), MaxNewTokens: 1})
+		add(routerAddr, wire.Submit{Prompt: turntest.Prompt(tokens), MaxNewTokens: 1})
 		if m.random.IntN(8) > 0 {
 			add(decodeAddr, reservation(m.worker.config.Pool.PagesFor(tokens)+m.random.IntN(2)))
 		}
@@ -95,10 +96,10 @@ func (m *monkey) move() {
 	for range m.random.IntN(4) {
 		m.draw(&t)
 	}
-	if m.random.IntN(20) == 0 && m.wake > m.now {
-		m.now = m.wake - 1
+	if m.random.IntN(20) == 0 {
+		m.SkipToWake()
 	}
-	m.turn(t)
+	m.Turn(t)
 }
 
 func (m *monkey) draw(t *port.Turn) {
@@ -109,16 +110,16 @@ func (m *monkey) draw(t *port.Turn) {
 			m.messages = m.messages[:n-1]
 		}
 	case 1, 2: // operations of one queue end in order
-		if len(m.ops) > 0 {
-			d := opDone(m.ops[0], m.status())
-			m.ops = m.ops[1:]
+		if len(m.Ops) > 0 {
+			d := opDone(m.Ops[0], m.status())
+			m.Ops = m.Ops[1:]
 			m.give(t, port.Turn{Ops: []port.OpDone{d}})
 		}
 	case 3: // writes end in any order
-		if n := len(m.writes); n > 0 {
+		if n := len(m.Writes); n > 0 {
 			i := m.random.IntN(n)
-			d := writeDone(m.writes[i], m.status())
-			m.writes = append(m.writes[:i], m.writes[i+1:]...)
+			d := writeDone(m.Writes[i], m.status())
+			m.Writes = append(m.Writes[:i], m.Writes[i+1:]...)
 			m.give(t, port.Turn{Writes: []port.WriteDone{d}})
 		}
 	default: // an answer that was given before
@@ -139,46 +140,24 @@ func (m *monkey) give(t *port.Turn, answer port.Turn) {
 	t.Ops, t.Writes = append(t.Ops, answer.Ops...), append(t.Writes, answer.Writes...)
 }
 
-func (m *monkey) status() port.Status {
-	if m.random.IntN(25) == 0 {
-		return port.Status(1 + m.random.IntN(3))
-	}
-	return port.OK
-}
+func (m *monkey) status() port.Status { return turntest.DrawStatus(m.random.IntN) }
 
 // look follows the events since the last look.
 func (m *monkey) look() {
-	for _, e := range m.events[m.looked:] {
+	for _, e := range m.Events[m.looked:] {
+		m.holds.Follow(m.T, e)
 		switch e.Kind {
-		case event.PagesReserved:
-			m.Expect(m.holds[e.Room]).To(BeZero())
-			m.holds[e.Room] = len(e.Pages)
 		case event.PagesReleased:
-			m.Expect(m.holds[e.Room]).To(BeNumerically(">", 0), "room %d gave back what it does not hold", e.Room)
-			m.holds[e.Room] = 0
-			m.expectUntouched(e.Room)
-		case event.PagesQuarantined:
-			m.Expect(m.holds[e.Room]).To(Equal(e.Count))
-			m.holds[e.Room] = 0
+			if m.worker.config.Guards.Has(guard.DeferredRelease) {
+				m.ExpectUntouched(e.Room)
+			}
 		case event.TransferSent:
 			m.sentDone[e.Room]++
 		case event.RequestFinished:
 			m.ended[e.Room]++
 		}
 	}
-	m.looked = len(m.events)
-}
-
-func (m *monkey) expectUntouched(room wire.Room) {
-	if !m.worker.config.Guards.Has(guard.DeferredRelease) {
-		return
-	}
-	for _, o := range m.ops {
-		m.Expect(o.Room).NotTo(Equal(room), "%s is under way on pages given back", o.Kind)
-	}
-	for _, w := range m.writes {
-		m.Expect(w.Room).NotTo(Equal(room), "a write is under way from pages given back")
-	}
+	m.looked = len(m.Events)
 }
 
 // settleAll delivers and answers all that is left and lets every timer fire. A room whose write completion was lost is
@@ -187,30 +166,28 @@ func (m *monkey) settleAll() {
 	for quiet := false; !quiet; {
 		var t port.Turn
 		t.Messages, m.messages = m.messages, nil
-		for _, o := range m.ops {
+		for _, o := range m.Ops {
 			t.Ops = append(t.Ops, opDone(o, port.OK))
 		}
-		for _, w := range m.writes {
+		for _, w := range m.Writes {
 			t.Writes = append(t.Writes, writeDone(w, port.OK))
 		}
-		m.ops, m.writes = nil, nil
-		quiet = len(t.Messages)+len(t.Ops)+len(t.Writes) == 0 && m.wake == 0
+		m.Ops, m.Writes = nil, nil
+		quiet = len(t.Messages)+len(t.Ops)+len(t.Writes) == 0 && m.Wake == 0
 		if quiet && m.lost > 0 {
 			m.lost, quiet = 0, false
 			for room := wire.Room(1); room <= rooms; room++ {
 				t.Messages = append(t.Messages, wire.Message{From: decodeAddr, Room: room, Body: wire.Abort{}})
 			}
 		}
-		if m.wake > m.now {
-			m.now = m.wake - 1
-		}
-		m.turn(t)
+		m.SkipToWake()
+		m.Turn(t)
 		m.look()
 	}
 }
 
 func (m *monkey) expectRest() {
-	m.expectIdle()
+	m.ExpectIdle()
 	held := 0
 	for room := wire.Room(1); room <= rooms; room++ {
 		held += m.holds[room]

@@ -9,6 +9,7 @@ import (
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/kv"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -21,19 +22,19 @@ func TestPagesAreGivenInOrder(t *testing.T) {
 		r.submit(2, 4*pageSize, 4)
 		r.submit(3, pageSize, 1)
 		r.Expect(r.rooms()).To(Equal([]wire.Room{1}))
-		r.Expect(r.wake).To(BeNumerically(">", 0), "who waits for pages has a deadline")
-		for !r.has(event.PagesReleased) {
+		r.Expect(r.Wake).To(BeNumerically(">", 0), "who waits for pages has a deadline")
+		for !r.Has(event.PagesReleased) {
 			r.answerNext(port.OK)
 		}
 		r.Expect(r.rooms()).To(Equal([]wire.Room{2, 3}))
 		r.settle(port.OK)
-		r.expectIdle()
+		r.ExpectIdle()
 	}
 }
 
 func (r *rig) rooms() (rooms []wire.Room) {
 	seen := map[wire.Room]bool{}
-	for _, o := range r.ops {
+	for _, o := range r.Ops {
 		if !seen[o.Room] {
 			rooms = append(rooms, o.Room)
 		}
@@ -43,8 +44,8 @@ func (r *rig) rooms() (rooms []wire.Room) {
 }
 
 func (r *rig) answerNext(status port.Status) {
-	if len(r.ops) > 0 {
-		r.answerOp(status)
+	if len(r.Ops) > 0 {
+		r.AnswerOp(status)
 		return
 	}
 	r.answerWrite(status)
@@ -58,12 +59,12 @@ func TestSlotsAreReused(t *testing.T) {
 	}
 	for room := wire.Room(1); room <= 3; room++ {
 		r.Expect(r.rooms()).To(Equal([]wire.Room{room}))
-		r.events = nil
-		for !r.has(event.PagesReleased) {
+		r.Events = nil
+		for !r.Has(event.PagesReleased) {
 			r.answerNext(port.OK)
 		}
 	}
-	r.expectIdle()
+	r.ExpectIdle()
 }
 
 // A request without its other half, or without pages, ends at its deadline: decode and router hear of a transfer that
@@ -71,32 +72,32 @@ func TestSlotsAreReused(t *testing.T) {
 func TestDeadlineOfTheHandshake(t *testing.T) {
 	for _, guards := range []guard.Set{guard.None, guard.All} {
 		r := newRig(t, guards)
-		r.receive(routerAddr, 7, wire.Submit{Prompt: promptOf(5)})
-		deadline := r.now + timeoutTicks
-		r.Expect(r.wake).To(Equal(deadline))
-		r.now = deadline - 2
-		r.turn(port.Turn{})
-		r.Expect(r.has(event.RequestExpired)).To(BeFalse())
-		r.turn(port.Turn{})
-		r.Expect(r.has(event.RequestExpired)).To(BeTrue())
+		r.Receive(routerAddr, 7, wire.Submit{Prompt: turntest.Prompt(5)})
+		deadline := r.Now + timeoutTicks
+		r.Expect(r.Wake).To(Equal(deadline))
+		r.Now = deadline - 2
+		r.Turn(port.Turn{})
+		r.Expect(r.Has(event.RequestExpired)).To(BeFalse())
+		r.Turn(port.Turn{})
+		r.Expect(r.Has(event.RequestExpired)).To(BeTrue())
 		refused := wire.Refused{Stage: wire.AtTransfer, Reason: "timed out before the transfer began", Status: 504}
-		r.Expect(r.take(decodeAddr)).To(Equal([]wire.Body{refused}))
-		r.Expect(r.take(routerAddr)).To(Equal([]wire.Body{refused}))
-		r.sent = nil
-		r.receive(decodeAddr, 7, reservation(1))
-		r.Expect(r.take(decodeAddr)).To(Equal([]wire.Body{refused}))
-		r.expectIdle()
+		r.Expect(r.Told(decodeAddr)).To(Equal([]wire.Body{refused}))
+		r.Expect(r.Told(routerAddr)).To(Equal([]wire.Body{refused}))
+		r.Sent = nil
+		r.Receive(decodeAddr, 7, reservation(1))
+		r.Expect(r.Told(decodeAddr)).To(Equal([]wire.Body{refused}))
+		r.ExpectIdle()
 	}
 }
 
 // A reservation whose Submit never comes ends at its deadline too.
 func TestDeadlineOfAnEarlyReservation(t *testing.T) {
 	r := newRig(t, guard.All)
-	r.receive(decodeAddr, 7, reservation(1))
-	r.now = r.wake
-	r.turn(port.Turn{})
-	r.Expect(r.take(decodeAddr)).To(HaveLen(1))
-	r.expectIdle()
+	r.Receive(decodeAddr, 7, reservation(1))
+	r.Now = r.Wake
+	r.Turn(port.Turn{})
+	r.Expect(r.Told(decodeAddr)).To(HaveLen(1))
+	r.ExpectIdle()
 }
 
 // What can never fit is refused at once and holds nobody back.
@@ -106,24 +107,24 @@ func TestNeverFits(t *testing.T) {
 	})
 	r.submit(1, 4*pageSize, 4)
 	r.submit(2, 3*pageSize, 3)
-	r.Expect(r.has(event.RequestRejected)).To(BeTrue())
+	r.Expect(r.Has(event.RequestRejected)).To(BeTrue())
 	refused := wire.Refused{Stage: wire.AtWaiting, Reason: "the prompt needs 4 pages of a pool of 3", Status: 400}
-	r.Expect(r.take(decodeAddr)).To(Equal([]wire.Body{refused}))
+	r.Expect(r.Told(decodeAddr)).To(Equal([]wire.Body{refused}))
 	r.Expect(r.rooms()).To(Equal([]wire.Room{2}))
 	r.settle(port.OK)
-	r.expectIdle()
+	r.ExpectIdle()
 }
 
 // Without decode's registration there is nowhere to write: the request fails at once, and no write is submitted.
 func TestUnknownPeer(t *testing.T) {
 	r := bareRig(t, guard.None)
 	r.submit(7, 5, 1)
-	r.Expect(r.writes).To(BeEmpty())
-	r.Expect(r.take(decodeAddr)).To(HaveLen(2))
-	refused := r.take(decodeAddr)[1].(wire.Refused)
+	r.Expect(r.Writes).To(BeEmpty())
+	r.Expect(r.Told(decodeAddr)).To(HaveLen(2))
+	refused := r.Told(decodeAddr)[1].(wire.Refused)
 	r.Expect(refused.Stage).To(Equal(wire.AtTransfer))
 	r.Expect(refused.Status).To(Equal(500))
-	r.expectIdle()
+	r.ExpectIdle()
 }
 
 // An operation or write that fails at any point ends the request: what else is outstanding is cancelled, decode hears of
@@ -137,19 +138,19 @@ func TestFailureAtEveryPoint(t *testing.T) {
 				for range point {
 					r.answerNext(port.OK)
 				}
-				if len(r.take(decodeAddr)) > 0 {
+				if len(r.Told(decodeAddr)) > 0 {
 					break // sent: the whole way was tried
 				}
-				outstanding := len(r.ops) + len(r.writes) - 1
+				outstanding := len(r.Ops) + len(r.Writes) - 1
 				r.answerNext(status)
-				r.Expect(r.take(decodeAddr)).To(HaveLen(1))
-				r.Expect(r.take(decodeAddr)[0]).To(And(
+				r.Expect(r.Told(decodeAddr)).To(HaveLen(1))
+				r.Expect(r.Told(decodeAddr)[0]).To(And(
 					HaveField("Stage", wire.AtTransfer), HaveField("Status", 500),
 					HaveField("Reason", ContainSubstring(status.String()))), "point %d", point)
-				r.Expect(len(r.cancelOps) + len(r.cancelWrites)).To(Equal(outstanding))
+				r.Expect(len(r.CancelOps) + len(r.CancelWrites)).To(Equal(outstanding))
 				r.settleEnding()
-				r.Expect(r.take(decodeAddr)).To(HaveLen(1))
-				r.expectIdle()
+				r.Expect(r.Told(decodeAddr)).To(HaveLen(1))
+				r.ExpectIdle()
 			}
 		}
 	}
@@ -157,9 +158,9 @@ func TestFailureAtEveryPoint(t *testing.T) {
 
 // settleEnding answers what was cancelled as cancelled, and what came after it, such as a scrub, as done.
 func (r *rig) settleEnding() {
-	for len(r.ops)+len(r.writes) > 0 {
-		if len(r.ops) > 0 && r.ops[0].Kind == port.OpScrub {
-			r.answerOp(port.OK)
+	for len(r.Ops)+len(r.Writes) > 0 {
+		if len(r.Ops) > 0 && r.Ops[0].Kind == port.OpScrub {
+			r.AnswerOp(port.OK)
 			continue
 		}
 		r.answerNext(port.Cancelled)
