@@ -66,7 +66,7 @@ func TestMonkey(t *testing.T) {
 				}
 				r.Expect(answers[room]).To(Equal(want), "room %d", room)
 			}
-			r.Expect(r.worker.Held().Idle()).To(BeTrue())
+			r.ExpectIdle()
 		})
 	}
 }

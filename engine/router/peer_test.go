@@ -6,8 +6,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/stalepage/stalepage/engine/config"
-	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -17,21 +17,9 @@ var (
 	colocatedAddr = wire.Addr{Role: wire.Colocated, Incarnation: 1}
 )
 
-func down(peer wire.Addr) wire.PeerDown { return wire.PeerDown{Peer: peer} }
-
 // gone is the answer to a request of so many tokens whose worker is gone.
 func gone(peer wire.Addr, tokens int) wire.Finished {
 	return wire.Finished{Status: 502, PromptTokens: tokens, Reason: "peer " + peer.String() + " is gone"}
-}
-
-// lossOf lists whose loss was recorded.
-func (r *rig) lossOf() (peers []wire.Addr) {
-	for _, e := range r.events {
-		if e.Kind == event.PeerLost {
-			peers = append(peers, e.Peer)
-		}
-	}
-	return peers
 }
 
 // The worker that answers goes: every open room is answered 502, in order of arrival, once; rooms that were answered, or
@@ -43,11 +31,11 @@ func TestTheAnsweringWorkerIsGone(t *testing.T) {
 		body     wire.Body
 		answerer wire.Addr
 	}{
-		"decode, somebody says so":      {nil, otherAddr, down(decodeAddr), decodeAddr},
+		"decode, somebody says so":      {nil, otherAddr, turntest.Down(decodeAddr), decodeAddr},
 		"decode, the next one came":     {nil, nextDecode, wire.PeerUp{}, decodeAddr},
 		"decode, the next one is heard": {nil, nextDecode, wire.Finished{Status: 200}, decodeAddr},
-		"decode, and so is the next":    {nil, otherAddr, down(nextDecode), decodeAddr},
-		"co-located":                    {[]wire.Addr{colocatedAddr}, otherAddr, down(colocatedAddr), colocatedAddr},
+		"decode, and so is the next":    {nil, otherAddr, turntest.Down(nextDecode), decodeAddr},
+		"co-located":                    {[]wire.Addr{colocatedAddr}, otherAddr, turntest.Down(colocatedAddr), colocatedAddr},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, guard.None, config.DecodeOnly, c.workers...)
@@ -61,9 +49,9 @@ func TestTheAnsweringWorkerIsGone(t *testing.T) {
 			for i, room := range []wire.Room{5, 3, 2, 1} {
 				r.Expect(r.bodies(sent[i:i+1], room, clientAddr)).To(Equal([]wire.Body{gone(c.answerer, int(room))}))
 			}
-			r.Expect(r.worker.Held().Idle()).To(BeTrue())
-			r.Expect(r.receive(otherAddr, 0, down(c.answerer))).To(BeEmpty())
-			r.Expect(r.lossOf()).To(Equal([]wire.Addr{c.answerer}))
+			r.ExpectIdle()
+			r.Expect(r.receive(otherAddr, 0, turntest.Down(c.answerer))).To(BeEmpty())
+			r.Expect(r.Lost()).To(Equal([]wire.Addr{c.answerer}))
 		})
 	}
 }
@@ -73,13 +61,13 @@ func TestPrefillIsGone(t *testing.T) {
 	for _, mode := range []config.RouterMode{config.DecodeOnly, config.CancelOnPrefillError} {
 		r := newRig(t, guard.None, mode)
 		r.receive(clientAddr, 7, submit(20))
-		r.Expect(r.receive(otherAddr, 0, down(prefillAddr))).To(BeEmpty())
-		r.Expect(r.lossOf()).To(Equal([]wire.Addr{prefillAddr}))
+		r.Expect(r.receive(otherAddr, 0, turntest.Down(prefillAddr))).To(BeEmpty())
+		r.Expect(r.Lost()).To(Equal([]wire.Addr{prefillAddr}))
 		r.Expect(r.worker.Held().Requests).To(Equal(1))
 		r.bodies(r.receive(clientAddr, 7, wire.Abort{}), 7, decodeAddr)
 		answer := wire.Finished{Status: 200, PromptTokens: 20, Tokens: []wire.Token{1}}
 		r.Expect(r.bodies(r.receive(decodeAddr, 7, answer), 7, clientAddr)).To(Equal([]wire.Body{answer}))
-		r.Expect(r.worker.Held().Idle()).To(BeTrue())
+		r.ExpectIdle()
 	}
 }
 
@@ -102,17 +90,17 @@ func TestTheNextWorkerServes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, guard.EdgeRefusal, config.DecodeOnly, c.workers...)
-			r.receive(otherAddr, 0, down(c.before))
+			r.receive(otherAddr, 0, turntest.Down(c.before))
 			r.Expect(r.bodies(r.receive(clientAddr, 7, submit(20)), 7, clientAddr)).To(Equal([]wire.Body{gone(c.before, 20)}))
 			r.Expect(r.bodies(r.receive(clientAddr, 8, submit(50)), 8, clientAddr)[0]).To(HaveField("Status", 400))
-			r.Expect(r.worker.Held().Idle()).To(BeTrue())
+			r.ExpectIdle()
 			r.Expect(r.receive(c.next, 0, wire.PeerUp{})).To(BeEmpty())
 			r.bodies(r.receive(clientAddr, 9, submit(20)), 9, c.after...)
 			r.Expect(r.receive(clientAddr, 7, submit(20))).To(BeEmpty(), "a room is asked for once")
 			answer := wire.Finished{Status: 200, PromptTokens: 20}
 			last := c.after[len(c.after)-1]
 			r.Expect(r.bodies(r.receive(last, 9, answer), 9, clientAddr)).To(Equal([]wire.Body{answer}))
-			r.Expect(r.worker.Held().Idle()).To(BeTrue())
+			r.ExpectIdle()
 		})
 	}
 }
@@ -122,13 +110,13 @@ func TestTheNextWorkerServes(t *testing.T) {
 func TestAGoneWorkerChangesNothing(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		r := newRig(t, guard.LimitExchange, config.CancelOnPrefillError)
-		r.receive(otherAddr, 0, down(prefillAddr))
+		r.receive(otherAddr, 0, turntest.Down(prefillAddr))
 		r.receive(nextDecode, 0, wire.PeerUp{})
 		if back {
 			r.receive(nextPrefill, 0, wire.PeerUp{})
 			r.receive(clientAddr, 7, submit(20))
 		}
-		r.events = nil
+		r.Events = nil
 		for _, from := range []wire.Addr{prefillAddr, decodeAddr} {
 			for _, body := range []wire.Body{
 				wire.PeerUp{MaxInputTokens: 5}, wire.Refused{Status: 400}, wire.Finished{Status: 200}, wire.Abort{},
@@ -137,9 +125,9 @@ func TestAGoneWorkerChangesNothing(t *testing.T) {
 			}
 		}
 		for _, peer := range []wire.Addr{prefillAddr, decodeAddr, {}, routerAddr, {Role: wire.Decode, Index: 1, Incarnation: 9}} {
-			r.Expect(r.receive(otherAddr, 0, down(peer))).To(BeEmpty())
+			r.Expect(r.receive(otherAddr, 0, turntest.Down(peer))).To(BeEmpty())
 		}
-		r.Expect(r.events).To(BeEmpty())
+		r.Expect(r.Events).To(BeEmpty())
 		r.Expect(r.worker.Held().Requests).To(Equal(map[bool]int{true: 1}[back]))
 		if back {
 			r.bodies(r.receive(clientAddr, 8, submit(20)), 8, nextPrefill, nextDecode)
@@ -162,7 +150,7 @@ func TestALimitGoesWithItsWorker(t *testing.T) {
 	r.receive(prefillAddr, 0, wire.PeerUp{MaxInputTokens: 20})
 	r.receive(decodeAddr, 0, wire.PeerUp{MaxInputTokens: 40})
 	r.bodies(r.receive(clientAddr, 1, submit(20)), 1, clientAddr)
-	r.receive(otherAddr, 0, down(prefillAddr))
+	r.receive(otherAddr, 0, turntest.Down(prefillAddr))
 	r.Expect(r.bodies(r.receive(clientAddr, 2, submit(20)), 2, clientAddr)[0]).To(HaveField("Status", 502))
 	r.receive(nextPrefill, 0, wire.PeerUp{MaxInputTokens: 30})
 	r.bodies(r.receive(clientAddr, 3, submit(20)), 3, nextPrefill, decodeAddr)
@@ -177,8 +165,8 @@ func TestALimitGoesWithItsWorker(t *testing.T) {
 // A worker that is gone before anything of it was heard stays gone: its introduction comes too late.
 func TestGoneBeforeItWasHeardOf(t *testing.T) {
 	r := newRig(t, guard.None, config.DecodeOnly)
-	r.receive(otherAddr, 0, down(nextDecode))
+	r.receive(otherAddr, 0, turntest.Down(nextDecode))
 	r.receive(nextDecode, 0, wire.PeerUp{})
 	r.Expect(r.bodies(r.receive(clientAddr, 7, submit(20)), 7, clientAddr)).To(Equal([]wire.Body{gone(nextDecode, 20)}))
-	r.Expect(r.worker.Held().Idle()).To(BeTrue())
+	r.ExpectIdle()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
 	"github.com/stalepage/stalepage/engine/port"
+	"github.com/stalepage/stalepage/engine/turn/turntest"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -20,11 +21,11 @@ var (
 	decodeAddr  = wire.Addr{Role: wire.Decode, Incarnation: 1}
 )
 
+// rig is one router and what stands in for all that is around it.
 type rig struct {
 	*WithT
+	*turntest.Rig
 	worker *Worker
-	now    wire.Tick
-	events []event.Event
 }
 
 // newRig returns a rig whose router posts to workers: prefill and decode, unless others are given.
@@ -33,20 +34,26 @@ func newRig(t *testing.T, guards guard.Set, mode config.RouterMode, workers ...w
 	if workers == nil {
 		workers = []wire.Addr{prefillAddr, decodeAddr}
 	}
-	return &rig{WithT: NewWithT(t), worker: New(Config{
+	worker := New(Config{
 		Addr: routerAddr, Workers: workers, Guards: guards,
 		Router: config.Router{Mode: mode, EdgeLimitTokens: 50},
-	})}
+	})
+	r := &rig{WithT: NewWithT(t), worker: worker}
+	r.Rig = &turntest.Rig{T: t, Worker: worker, Check: r.check}
+	return r
+}
+
+// check holds every turn to this: a router has no memory and no device, and waits for nothing.
+func (r *rig) check(e port.Effects) {
+	r.Expect(len(e.Ops) + len(e.Writes) + len(e.Grant) + len(e.Revoke)).To(BeZero())
+	r.Expect(e.Wake).To(BeZero())
 }
 
 // receive gives the router one message and returns what it sent in answer.
 func (r *rig) receive(from wire.Addr, room wire.Room, body wire.Body) []wire.Message {
-	r.now++
-	e := r.worker.Step(port.Turn{Now: r.now, Messages: []wire.Message{{From: from, To: routerAddr, Room: room, Body: body}}})
-	r.Expect(len(e.Ops) + len(e.Writes) + len(e.Grant) + len(e.Revoke)).To(BeZero())
-	r.Expect(e.Wake).To(BeZero(), "a router waits for nothing")
-	r.events = append(r.events, e.Events...)
-	return append([]wire.Message(nil), e.Send...)
+	r.Sent = nil
+	r.Receive(from, room, body)
+	return r.Sent
 }
 
 func submit(tokens int) wire.Submit {
@@ -74,7 +81,7 @@ func TestLifeOfARequest(t *testing.T) {
 	r.Expect(r.worker.Held().Requests).To(Equal(1))
 	answer := wire.Finished{Status: 200, PromptTokens: 20, Tokens: []wire.Token{1, 2}, Reason: "length"}
 	r.Expect(r.bodies(r.receive(decodeAddr, 7, answer), 7, clientAddr)).To(Equal([]wire.Body{answer}))
-	r.Expect(r.worker.Held().Idle()).To(BeTrue())
+	r.ExpectIdle()
 	r.Expect(r.receive(decodeAddr, 7, answer)).To(BeEmpty(), "nobody waits for a second answer")
 }
 
@@ -90,7 +97,7 @@ func TestBadInput(t *testing.T) {
 		r := newRig(t, guard.None, config.DecodeOnly)
 		answers := r.bodies(r.receive(clientAddr, 7, body), 7, clientAddr)
 		r.Expect(answers[0]).To(And(HaveField("Status", 400), HaveField("Reason", ContainSubstring("at least one"))))
-		r.Expect(r.worker.Held().Idle()).To(BeTrue())
+		r.ExpectIdle()
 	}
 }
 
@@ -118,7 +125,7 @@ func TestEdgeGuards(t *testing.T) {
 			for _, limit := range c.announced {
 				r.Expect(r.receive(prefillAddr, 0, wire.PeerUp{MaxInputTokens: limit})).To(BeEmpty())
 			}
-			r.events = nil
+			r.Events = nil
 			sent := r.receive(clientAddr, 7, submit(c.tokens))
 			if c.trips == "" {
 				r.bodies(sent, 7, prefillAddr, decodeAddr)
@@ -126,9 +133,9 @@ func TestEdgeGuards(t *testing.T) {
 			}
 			r.Expect(r.bodies(sent, 7, clientAddr)[0]).
 				To(And(HaveField("Status", 400), HaveField("PromptTokens", c.tokens)))
-			r.Expect(r.events[1]).To(And(HaveField("Kind", event.GuardTripped), HaveField("Guard", c.trips)))
-			r.Expect(r.events[2]).To(And(HaveField("Kind", event.RequestRejected), HaveField("Stage", wire.AtEdge)))
-			r.Expect(r.worker.Held().Idle()).To(BeTrue())
+			r.Expect(r.Events[1]).To(And(HaveField("Kind", event.GuardTripped), HaveField("Guard", c.trips)))
+			r.Expect(r.Events[2]).To(And(HaveField("Kind", event.RequestRejected), HaveField("Stage", wire.AtEdge)))
+			r.ExpectIdle()
 		})
 	}
 }
@@ -158,7 +165,7 @@ func TestCancelOnPrefillError(t *testing.T) {
 			To(Equal([]wire.Body{wire.Finished{Status: status, PromptTokens: 20, Reason: "no"}, wire.Abort{}}))
 		r.Expect(r.receive(prefillAddr, 7, wire.Refused{Status: status})).To(BeEmpty())
 		r.Expect(r.receive(decodeAddr, 7, wire.Finished{Status: 499})).To(BeEmpty())
-		r.Expect(r.worker.Held().Idle()).To(BeTrue())
+		r.ExpectIdle()
 	}
 }
 
@@ -169,7 +176,7 @@ func TestAbortOutranksPrefillError(t *testing.T) {
 	r.receive(clientAddr, 7, wire.Abort{})
 	r.Expect(r.receive(prefillAddr, 7, wire.Refused{Reason: "write of K0 rejected", Status: 500})).To(BeEmpty())
 	r.bodies(r.receive(decodeAddr, 7, wire.Finished{Status: 499}), 7, clientAddr)
-	r.Expect(r.worker.Held().Idle()).To(BeTrue())
+	r.ExpectIdle()
 }
 
 // A room has one client for good: a repetition changes nothing, and another client that asks for a room that is taken is
@@ -188,7 +195,7 @@ func TestARoomIsTakenOnce(t *testing.T) {
 		if !answered {
 			r.Expect(r.bodies(r.receive(decodeAddr, 7, answer), 7, clientAddr)).To(Equal([]wire.Body{answer}))
 		}
-		r.Expect(r.worker.Held().Idle()).To(BeTrue())
+		r.ExpectIdle()
 	}
 }
 
