@@ -97,18 +97,17 @@ type Worker struct {
 	// What the writer never let go of: out of circulation for good.
 	quarantinedPages, quarantinedSlots int
 
-	prefill     wire.Addr // the latest incarnation heard of
-	prefillGone bool      // and none has come after it
-	peerKnown   bool
-	peerLimit   int // prefill's limit, once announced; 0 if it refuses none
-	introduced  bool
+	prefill    turn.Peer
+	peerKnown  bool
+	peerLimit  int // prefill's limit, once announced; 0 if it refuses none
+	introduced bool
 }
 
 // New returns a decode worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
 		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
-		prefill: c.Prefill,
+		prefill: turn.Peer{Addr: c.Prefill},
 	}
 }
 
@@ -244,8 +243,8 @@ func (w *Worker) reject(r *request, stage wire.Stage, reason string) {
 	w.desk.Event(event.Event{
 		Kind: event.RequestRejected, Room: r.room, Stage: stage, Tokens: len(r.prompt), Reason: reason,
 	})
-	if w.config.Guards.Has(guard.TellPeer) && !w.prefillGone {
-		w.desk.Send(w.prefill, r.room, wire.Refused{Stage: stage, Reason: reason, Status: 400})
+	if w.config.Guards.Has(guard.TellPeer) && !w.prefill.Gone {
+		w.desk.Send(w.prefill.Addr, r.room, wire.Refused{Stage: stage, Reason: reason, Status: 400})
 	}
 	w.finish(r, 400, reason)
 }

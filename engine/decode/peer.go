@@ -2,6 +2,7 @@ package decode
 
 import (
 	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/turn"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -11,7 +12,7 @@ func (w *Worker) introduce() {
 		return
 	}
 	w.introduced = true
-	w.desk.Send(w.prefill, 0, w.registration())
+	w.desk.Send(w.prefill.Addr, 0, w.registration())
 	w.desk.Send(w.config.Router, 0, w.registration())
 }
 
@@ -22,44 +23,42 @@ func (w *Worker) registration() wire.PeerUp {
 	}
 }
 
-// hears tells whether a message is of somebody who is there: what a prefill left behind that is gone changes nothing. A
-// later incarnation says by whatever it sends that it has taken over, and is introduced to. It does not say that the one
-// before writes no more: pages that were told to that one wait for the word of it.
+// hears tells whether a message is of somebody who is there. A prefill that has taken over is introduced to. It does not
+// say that the one before writes no more: pages that were told to that one wait for the word of it.
 func (w *Worker) hears(from wire.Addr) bool {
-	if from.Succeeds(w.prefill) {
+	if w.prefill.SucceededBy(from) {
 		w.losePrefill()
-		w.prefill, w.prefillGone = from, false
-		w.desk.Send(w.prefill, 0, w.registration())
+		w.prefill = turn.Peer{Addr: from}
+		w.desk.Send(w.prefill.Addr, 0, w.registration())
 	}
-	return !w.prefill.Succeeds(from) && (from != w.prefill || !w.prefillGone)
+	return w.prefill.Hears(from)
 }
 
 // peerDown takes the word that a peer is gone, and none of its writes can land any more; also of one that a later one
-// has taken over from. One that was never heard of may be gone: its introduction, should it still come, is not to bring
-// it back.
+// has taken over from.
 func (w *Worker) peerDown(gone wire.Addr) {
 	for _, r := range w.queue {
 		if r.writer == gone {
 			r.writing = false
 		}
 	}
-	if gone == w.prefill || gone.Succeeds(w.prefill) {
+	if w.prefill.Concerns(gone) {
 		w.losePrefill()
-		w.prefill = gone
+		w.prefill.Addr = gone
 	}
 }
 
 // losePrefill ends what waits for it: no later prefill ever hears of these requests. Those that have its "done" lack
 // nothing and go on.
 func (w *Worker) losePrefill() {
-	if w.prefillGone {
+	if w.prefill.Gone {
 		return
 	}
-	w.prefillGone, w.peerKnown, w.peerLimit = true, false, 0
-	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: w.prefill})
+	w.prefill.Gone, w.peerKnown, w.peerLimit = true, false, 0
+	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: w.prefill.Addr})
 	for _, r := range w.queue {
 		if r.state < verifying {
-			w.finish(r, 502, "peer "+w.prefill.String()+" is gone")
+			w.finish(r, 502, "peer "+w.prefill.Addr.String()+" is gone")
 		}
 	}
 }

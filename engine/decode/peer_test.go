@@ -132,7 +132,7 @@ func TestGonePrefillChangesNothing(t *testing.T) {
 		r.Expect(r.worker.requests).To(HaveLen(1))
 		r.Expect(r.worker.requests[7].state).To(Equal(want))
 		r.Expect(r.worker.requests[7].writing).To(Equal(back))
-		r.Expect(r.worker.prefillGone).To(Equal(!back))
+		r.Expect(r.worker.prefill.Gone).To(Equal(!back))
 		r.Receive(routerAddr, 0, turntest.Down(nextPrefill))
 		r.SettleOps(port.OK)
 		r.Now = r.Wake // the one that was never begun waits for a prefill that does not come

@@ -45,7 +45,7 @@ func (w *Worker) expire(r *request) {
 		return
 	}
 	reason := "timed out waiting for free pages"
-	if r.state == transferring || w.prefillGone {
+	if r.state == transferring || w.prefill.Gone {
 		reason = "timed out waiting for prefill"
 	}
 	w.desk.Event(event.Event{Kind: event.RequestExpired, Room: r.room, Reason: reason})

@@ -21,7 +21,7 @@ func (w *Worker) preallocate() {
 // reserve reports false if the request must wait.
 func (w *Worker) reserve(r *request) bool {
 	unknown := !w.peerKnown && w.config.Guards.Has(guard.LimitExchange)
-	if w.prefillGone || unknown || w.config.Slots.Free() == 0 {
+	if w.prefill.Gone || unknown || w.config.Slots.Free() == 0 {
 		return false
 	}
 	if !w.withinPeerLimit(r, wire.AtReserve) || !w.admit(r, wire.AtReserve) {
@@ -43,9 +43,9 @@ func (w *Worker) reserve(r *request) bool {
 	w.desk.Event(event.Event{
 		Kind: event.PagesReserved, Room: r.room, Pages: r.pages, Slot: r.slot, Generation: r.generation,
 	})
-	r.state, r.writer, r.writing = transferring, w.prefill, true
+	r.state, r.writer, r.writing = transferring, w.prefill.Addr, true
 	r.deadline = w.desk.Now() + wire.Tick(w.config.Worker.BootstrapTimeoutTicks)
-	w.desk.Send(w.prefill, r.room, wire.Reserved{
+	w.desk.Send(w.prefill.Addr, r.room, wire.Reserved{
 		Pages: r.pages[:w.config.Pool.PagesFor(len(r.prompt))], Slot: r.slot, Generation: r.generation,
 	})
 	return true

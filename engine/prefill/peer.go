@@ -2,6 +2,7 @@ package prefill
 
 import (
 	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/turn"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
@@ -11,7 +12,7 @@ func (w *Worker) introduce() {
 		return
 	}
 	w.introduced = true
-	w.desk.Send(w.decode, 0, w.registration())
+	w.desk.Send(w.decode.Addr, 0, w.registration())
 	w.desk.Send(w.config.Router, 0, w.registration())
 }
 
@@ -19,44 +20,41 @@ func (w *Worker) registration() wire.PeerUp {
 	return wire.PeerUp{MaxInputTokens: w.config.Worker.AnnouncedLimitTokens(), PageSize: w.config.Pool.PageSize}
 }
 
-// hears tells whether a message is of somebody who is there: what a decode left behind that is gone changes nothing. A
-// later incarnation says by whatever it sends that it has taken over, whether or not anybody said that the other is gone,
-// and is introduced to.
+// hears tells whether a message is of somebody who is there. A decode that has taken over is introduced to.
 func (w *Worker) hears(from wire.Addr) bool {
-	if from.Succeeds(w.decode) {
+	if w.decode.SucceededBy(from) {
 		w.loseDecode()
-		w.decode, w.decodeGone = from, false
-		w.desk.Send(w.decode, 0, w.registration())
+		w.decode = turn.Peer{Addr: from}
+		w.desk.Send(w.decode.Addr, 0, w.registration())
 	}
-	return !w.decode.Succeeds(from) && (from != w.decode || !w.decodeGone)
+	return w.decode.Hears(from)
 }
 
-// peerDown takes the word that a peer is gone. One that was never heard of may be: its introduction, should it still
-// come, is not to bring it back.
+// peerDown takes the word that a peer is gone.
 func (w *Worker) peerDown(gone wire.Addr) {
-	if gone == w.decode || gone.Succeeds(w.decode) {
+	if w.decode.Concerns(gone) {
 		w.loseDecode()
-		w.decode = gone
+		w.decode.Addr = gone
 	}
 }
 
 // loseDecode ends every request: what decode reserved for them went with it. Nobody waits for an acknowledgement any
 // more. The pages here are given back as ever, when no write reads them.
 func (w *Worker) loseDecode() {
-	if w.decodeGone {
+	if w.decode.Gone {
 		return
 	}
-	w.decodeGone, w.peerKnown = true, false
-	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: w.decode})
+	w.decode.Gone, w.peerKnown = true, false
+	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: w.decode.Addr})
 	for _, r := range w.queue {
-		w.failTransfer(r, 502, "peer "+w.decode.String()+" is gone")
+		w.failTransfer(r, 502, "peer "+w.decode.Addr.String()+" is gone")
 		r.acknowledgeTo = nil
 	}
 }
 
 // tellDecode says how a request ended, if anybody is there to hear it.
 func (w *Worker) tellDecode(r *request) {
-	if !w.decodeGone {
-		w.desk.Send(w.decode, r.room, r.ending)
+	if !w.decode.Gone {
+		w.desk.Send(w.decode.Addr, r.room, r.ending)
 	}
 }

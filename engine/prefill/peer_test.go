@@ -111,7 +111,7 @@ func TestGoneDecodeChangesNothing(t *testing.T) {
 		r.Expect(r.Events).To(BeEmpty())
 		r.Expect(r.worker.requests[7].state).To(Equal(bootstrapping))
 		r.Expect(r.worker.peerKnown).To(Equal(back))
-		r.Expect(r.worker.decodeGone).To(Equal(!back))
+		r.Expect(r.worker.decode.Gone).To(Equal(!back))
 		r.Receive(routerAddr, 8, wire.Submit{Prompt: turntest.Prompt(limit)})
 		r.Now = r.Wake
 		r.Turn(port.Turn{})

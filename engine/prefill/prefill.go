@@ -98,8 +98,7 @@ type Worker struct {
 	queue      []*request             // every request that is not over, in order of arrival
 	operations map[wire.Ticket]*request
 	transfers  map[wire.Ticket]outgoing
-	decode     wire.Addr   // the latest incarnation heard of
-	decodeGone bool        // and none has come after it
+	decode     turn.Peer
 	peer       wire.PeerUp // decode, once it has introduced itself
 	peerKnown  bool
 	introduced bool
@@ -110,7 +109,7 @@ type Worker struct {
 // New returns a prefill worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, decode: c.Decode, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
+		config: c, decode: turn.Peer{Addr: c.Decode}, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
 		operations: map[wire.Ticket]*request{}, transfers: map[wire.Ticket]outgoing{},
 	}
 }
@@ -275,7 +274,7 @@ func (w *Worker) failTransfer(r *request, status int, reason string) {
 
 // abort ends a request that nobody waits for. The zero address asks for no acknowledgement.
 func (w *Worker) abort(r *request, from wire.Addr) {
-	if from == w.decode {
+	if from == w.decode.Addr {
 		if r.state == over {
 			w.acknowledge(r, from)
 			return

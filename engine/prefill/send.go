@@ -121,7 +121,7 @@ func (w *Worker) complete(r *request) {
 		Kind: event.TransferSent, Room: r.room, Count: sent.Pages, Bytes: sent.Bytes, Tokens: sent.Tokens,
 		Digests: sent.Digests,
 	})
-	w.desk.Send(w.decode, r.room, sent)
+	w.desk.Send(w.decode.Addr, r.room, sent)
 	w.desk.Event(event.Event{Kind: event.RequestFinished, Room: r.room, Status: 200, Tokens: len(r.prompt), Count: 1})
 	r.state = draining // nothing is outstanding: the same sweep gives its pages back
 }
