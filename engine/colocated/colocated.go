@@ -113,10 +113,7 @@ func (w *Worker) Step(t port.Turn) port.Effects {
 }
 
 func (w *Worker) submit(room wire.Room, body wire.Submit) {
-	w.desk.Event(event.Event{
-		Kind: event.RequestReceived, Room: room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
-		Hash: turn.HashOf(body.Prompt),
-	})
+	w.desk.Received(room, body)
 	known := w.requests[room]
 	if known != nil && known.state != announced {
 		return
@@ -160,22 +157,11 @@ func (w *Worker) abort(room wire.Room, from wire.Addr) {
 	}
 }
 
-// admit asks admission at a hand-over and reports whether the request may go on; see prefill's for the rule.
+// admit asks admission at a hand-over and reports whether the request may go on; turn.ActsOn has the rule.
 func (w *Worker) admit(r *request, stage wire.Stage) bool {
-	before := r.pending
 	asked := port.Request{Room: r.room, Tokens: len(r.prompt), MaxNewTokens: r.maxNewTokens}
-	r.pending = w.config.Admission.At(stage, asked, before)
-	if !r.pending.Refused {
-		return true
-	}
-	if !before.Refused {
-		w.desk.Event(event.Event{
-			Kind: event.RefusalRecorded, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked,
-			Reason: r.pending.Reason, Flag: r.pending.StandIn,
-		})
-	}
-	own := r.pending.Stage == stage && stage != wire.AtIntake
-	if own || r.pending.Stage != stage && w.config.Guards.Has(guard.HonourRefusal) {
+	r.pending = w.desk.Ask(w.config.Admission, stage, asked, r.pending, r.asked)
+	if turn.ActsOn(r.pending, stage, w.config.Guards) {
 		w.reject(r)
 		return false
 	}
@@ -190,16 +176,8 @@ func (w *Worker) reject(r *request) {
 }
 
 func (w *Worker) finish(r *request, status int, reason string) {
-	output := r.output
-	if status != 200 {
-		output = nil
-	}
-	w.desk.Event(event.Event{
-		Kind: event.RequestFinished, Room: r.room, Status: status, Tokens: len(r.prompt), Count: len(output),
-		Reason: reason,
-	})
-	w.desk.Send(w.config.Router, r.room, wire.Finished{
-		Status: status, PromptTokens: len(r.prompt), Tokens: output, Truncated: r.truncated, Reason: reason,
+	w.desk.Answer(w.config.Router, r.room, wire.Finished{
+		Status: status, PromptTokens: len(r.prompt), Tokens: r.output, Truncated: r.truncated, Reason: reason,
 	})
 	r.state = draining
 }

@@ -192,10 +192,7 @@ func (w *Worker) find(room wire.Room) *request {
 }
 
 func (w *Worker) submit(r *request, body wire.Submit) {
-	w.desk.Event(event.Event{
-		Kind: event.RequestReceived, Room: r.room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
-		Hash: turn.HashOf(body.Prompt),
-	})
+	w.desk.Received(r.room, body)
 	if r.state != announced {
 		return
 	}
@@ -269,16 +266,8 @@ func (w *Worker) finishRefused(r *request, body wire.Refused) {
 
 // finish answers the client and moves the request to draining. If prefill may still write, it is told to stop.
 func (w *Worker) finish(r *request, status int, reason string) {
-	output := r.output
-	if status != 200 {
-		output = nil
-	}
-	w.desk.Event(event.Event{
-		Kind: event.RequestFinished, Room: r.room, Status: status, Tokens: len(r.prompt), Count: len(output),
-		Reason: reason,
-	})
-	w.desk.Send(w.config.Router, r.room, wire.Finished{
-		Status: status, PromptTokens: len(r.prompt), Tokens: output, Truncated: r.truncated, Reason: reason,
+	w.desk.Answer(w.config.Router, r.room, wire.Finished{
+		Status: status, PromptTokens: len(r.prompt), Tokens: r.output, Truncated: r.truncated, Reason: reason,
 	})
 	r.state = draining
 	if r.writing {

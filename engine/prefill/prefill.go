@@ -183,10 +183,7 @@ func (w *Worker) find(room wire.Room) *request {
 }
 
 func (w *Worker) submit(r *request, body wire.Submit) {
-	w.desk.Event(event.Event{
-		Kind: event.RequestReceived, Room: r.room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
-		Hash: turn.HashOf(body.Prompt),
-	})
+	w.desk.Received(r.room, body)
 	if r.state >= draining || r.submitted {
 		return
 	}
@@ -223,24 +220,11 @@ func (w *Worker) bootstrap(r *request, from wire.Addr, body wire.Reserved) {
 	}
 }
 
-// admit asks admission at a hand-over and reports whether the request may go on. A refusal of this very stage is always
-// acted on, except at intake, where only the door guard does; one still pending from an earlier stage is acted on only
-// by a worker that honours it. That exception is the defect of public report sglang 30233.
+// admit asks admission at a hand-over and reports whether the request may go on; turn.ActsOn has the rule.
 func (w *Worker) admit(r *request, stage wire.Stage) bool {
-	before := r.pending
-	r.pending = w.config.Admission.At(stage, port.Request{Room: r.room, Tokens: len(r.prompt)}, before)
-	if !r.pending.Refused {
-		return true
-	}
-	if !before.Refused {
-		w.desk.Event(event.Event{
-			Kind: event.RefusalRecorded, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked,
-			Reason: r.pending.Reason, Flag: r.pending.StandIn,
-		})
-	}
-	own := r.pending.Stage == stage && stage != wire.AtIntake
-	inherited := r.pending.Stage != stage && w.config.Guards.Has(guard.HonourRefusal)
-	if own || inherited {
+	asked := port.Request{Room: r.room, Tokens: len(r.prompt)}
+	r.pending = w.desk.Ask(w.config.Admission, stage, asked, r.pending, r.asked)
+	if turn.ActsOn(r.pending, stage, w.config.Guards) {
 		w.reject(r)
 		return false
 	}

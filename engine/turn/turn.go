@@ -1,5 +1,6 @@
 // Package turn is the desk at which a worker writes its effects: it names tickets, addresses messages and keeps the
-// slices of port.Effects from one turn to the next, so that a Step allocates only what outlives it.
+// slices of port.Effects from one turn to the next, so that a Step allocates only what outlives it. Beside it are the few
+// rules that workers share: what they record of a request, which refusals they act on, whom they still hear.
 package turn
 
 import (
