@@ -3,8 +3,6 @@ package faults
 import (
 	"testing"
 
-	. "github.com/onsi/gomega"
-
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
 )
@@ -22,20 +20,12 @@ func TestCompletionsComeTwice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.fault.Aim(Request(target))
-			b := newBench(t, &c.fault)
-			writes := b.transfer(target, 4)
-			theirs := b.transfer(other, 4)
-			b.settle()
-			b.Expect(b.landed(target)).To(Equal(names(writes)))
-			b.expectOneAnswerEach(theirs, port.OK)
-			for _, w := range writes {
-				want := []port.Status{port.OK}
+			newBench(t, &c.fault).expectCompletions(func(w port.Write) int {
 				if c.twice(w) {
-					want = append(want, port.OK)
+					return 2
 				}
-				b.Expect(b.answers[w.Ticket]).To(Equal(want), writeName(w))
-			}
-			b.expectFired(c.fired)
+				return 1
+			}, c.fired)
 		})
 	}
 }

@@ -3,8 +3,6 @@ package faults
 import (
 	"testing"
 
-	. "github.com/onsi/gomega"
-
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
 )
@@ -24,20 +22,12 @@ func TestCompletionsAreLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.fault.Aim(Request(target))
-			b := newBench(t, &c.fault)
-			writes := b.transfer(target, 4)
-			theirs := b.transfer(other, 4)
-			b.settle()
-			b.Expect(b.landed(target)).To(Equal(names(writes)))
-			b.expectOneAnswerEach(theirs, port.OK)
-			for _, w := range writes {
-				want := 1
+			newBench(t, &c.fault).expectCompletions(func(w port.Write) int {
 				if c.lost(w) {
-					want = 0
+					return 0
 				}
-				b.Expect(b.answers[w.Ticket]).To(HaveLen(want), writeName(w))
-			}
-			b.expectFired(c.fired)
+				return 1
+			}, c.fired)
 		})
 	}
 }

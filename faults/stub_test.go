@@ -280,6 +280,22 @@ func (b *bench) expectOneAnswerEach(writes []port.Write, status port.Status) {
 	}
 }
 
+// expectCompletions lets a transfer of the target run beside one of its neighbour under a fault that only answers, and
+// asserts that all of it lands in order, how often each completion of the target comes, OK each time, that the
+// neighbour's come once, and how often the fault fired.
+func (b *bench) expectCompletions(times func(port.Write) int, fired int) {
+	writes := b.transfer(target, 4)
+	theirs := b.transfer(other, 4)
+	b.settle()
+	b.Expect(b.landed(target)).To(Equal(names(writes)))
+	b.expectOneAnswerEach(theirs, port.OK)
+	for _, w := range writes {
+		want := slices.Repeat([]port.Status{port.OK}, times(w))
+		b.Expect(b.answers[w.Ticket]).To(HaveExactElements(want), "answers of %s", writeName(w))
+	}
+	b.expectFired(fired)
+}
+
 // events are the fault layer's own, of one kind.
 func (b *bench) events(kind event.Kind) (out []event.Event) {
 	for _, e := range b.journal {
