@@ -212,6 +212,12 @@ func completionCells() map[string]cell {
 
 // endingCells befall a request that its client gives up.
 func endingCells() map[string]cell {
+	// A write of the victim lands in pages that are tenant 4's by then, and tenant 4 is answered from them.
+	ofNextOwner := map[string]string{
+		"ownership":    "of decode/0#1, which room {room 3} (tenant 4 request 3) holds",
+		"attribution":  "room {room 3}, written by tenant 3 request 2",
+		"exact-answer": "room {room 3} (tenant 4 request 3) was answered with",
+	}
 	return map[string]cell{
 		"held-abort": {
 			abortAt: event.WritePosted, abortCount: 1,
@@ -229,21 +235,13 @@ func endingCells() map[string]cell {
 			abortAt: event.WritePosted, abortCount: 16,
 			fault:    func(at faults.Target) faults.Fault { return &faults.LateWrite{Target: at} },
 			outcomes: [5]check.Outcome{victim: aborted, 3: leak}, quiet: victimAborted,
-			red: map[string]string{
-				"ownership":    "of decode/0#1, which room {room 3} (tenant 4 request 3) holds",
-				"attribution":  "room {room 3}, written by tenant 3 request 2",
-				"exact-answer": "room {room 3} (tenant 4 request 3) was answered with",
-			},
+			red: ofNextOwner,
 		},
 		"drained-lie": {
 			guards: guard.DeferredRelease, abortAt: event.WritePosted, abortCount: 16,
 			fault:    func(at faults.Target) faults.Fault { return &faults.DrainedLie{Target: at} },
 			outcomes: [5]check.Outcome{victim: aborted, 3: leak}, quiet: victimAborted,
-			red: map[string]string{
-				"ownership":    "of decode/0#1, which room {room 3} (tenant 4 request 3) holds",
-				"attribution":  "room {room 3}, written by tenant 3 request 2",
-				"exact-answer": "room {room 3} (tenant 4 request 3) was answered with",
-			},
+			red: ofNextOwner,
 		},
 		"late-operation": {
 			abortAt: event.TransferCommitted, abortCount: 1,
