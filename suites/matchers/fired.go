@@ -5,6 +5,7 @@ import (
 
 	"github.com/onsi/gomega/types"
 
+	"github.com/stalepage/stalepage/faults"
 	"github.com/stalepage/stalepage/suites/harness"
 )
 
@@ -25,7 +26,7 @@ func (f fired) Match(actual any) (bool, error) {
 			continue
 		}
 		found = true
-		if s.Fired > 0 && s.ReleasedBy != "idle" {
+		if s.Fired > 0 && s.ReleasedBy != faults.ReasonIdle {
 			return true, nil
 		}
 	}
