@@ -9,7 +9,8 @@ import (
 
 // cause verifies that each status has the cause that it names: 200 that no worker recorded a refusal, 400 and 413 that
 // one refused, 499 that somebody aborted, 502 that a peer was lost, 504 that a deadline passed, any other 5xx that
-// something broke or was stopped; and that a router which hands on decode's answer did so, unless it lost the peer. It needs the events of client and workers.
+// something broke or was stopped; and that a router which hands on decode's answer did so, unless it lost the peer. It
+// needs the events of client and workers.
 //
 // It does not verify that a refusal was due, that a guard was right to stop what it stopped, nor the text of an answer.
 type cause struct{ tally }
