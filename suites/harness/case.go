@@ -36,7 +36,7 @@ type Schedule struct {
 	// Omit lists requests of the trace that are not sent, by index, ascending. The others keep their places, and with
 	// them their rooms: what a smaller case leaves out changes nothing else.
 	Omit []int `json:"omit,omitempty"`
-	// FreshPools gives every request a cluster of its own, with newly mapped pools: the requests run one after another.
+	// FreshPools gives every request a cluster of its own, with pools of zeroes: the requests run one after another.
 	FreshPools bool `json:"fresh_pools,omitempty"`
 	// StepsMax bounds the run; 0 is the engine's default.
 	StepsMax int `json:"steps_max,omitempty"`
