@@ -13,7 +13,14 @@ func (m *Model) Prefill(kv KV, pages []wire.Page, first int, tokens []wire.Token
 	for done := 0; done < len(tokens); {
 		position := first + done
 		count := min(kv.PageSize-position&(kv.PageSize-1), len(tokens)-done)
-		m.prefillPage(&kv, pages, position, tokens[done:done+count], gatherFrom)
+		page := tokens[done : done+count]
+		head := 0
+		if position >= gatherFrom {
+			head = m.prefillHead(&kv, pages, position, page)
+		}
+		if head < count {
+			m.prefillPage(&kv, pages, position+head, page[head:], gatherFrom)
+		}
 		done += count
 	}
 }
@@ -38,73 +45,64 @@ func (m *Model) gatherFrom(kv *KV, pages []wire.Page, first, count int) int {
 	return first
 }
 
-// prefillPage is Prefill within one page. Where layer 0 is a gather, all rows are written before the first key is made:
-// rows of the tables, which lie anywhere in memory, are then waited for together and not one by one.
+// prefillPage is Prefill within one page, position by position.
 func (m *Model) prefillPage(kv *KV, pages []wire.Page, first int, tokens []wire.Token, gatherFrom int) {
-	ordinal := first / kv.PageSize
-	// A page that the table names twice running holds the context of the rows that overwrite it.
-	overwrites := ordinal > 0 && pages[ordinal-1] == pages[ordinal]
-	if first >= gatherFrom && !overwrites {
-		m.writeRows(kv, pages, first, tokens)
-		kv.gatherKeys(pages, first, len(tokens))
-		return
-	}
-	for i := range tokens {
-		position := first + i
-		m.writeRows(kv, pages, position, tokens[i:i+1])
-		key := kv.row(kv.K1, pages, position)
-		if position < gatherFrom {
+	offset := kv.locate(pages, first)
+	size := len(tokens) * rowBytes
+	k0, k1, v1 := kv.K0[offset:offset+size], kv.K1[offset:offset+size], kv.V1[offset:offset+size]
+	firstSlot := first & (kv.PageSize - 1)
+	v0 := kv.V0[offset-firstSlot*rowBytes : offset+size] // from the page's own start: the gather reads it
+	for i, token := range tokens {
+		position, slot, at := first+i, firstSlot+i, i*rowBytes
+		walsh := position & (code.WalshPeriod - 1) * rowBytes
+		*(*[rowBytes]byte)(k0[at:]) = *(*[rowBytes]byte)(m.walsh[walsh:])
+		*(*[rowBytes]byte)(v0[slot*rowBytes:]) = *bytesOf(m.tables.BlocksRow(token))
+		*(*[rowBytes]byte)(v1[at:]) = *bytesOf(m.tables.ValueRow(token))
+		key := (*[rowBytes]byte)(k1[at:])
+		switch {
+		case position < gatherFrom:
 			m.evaluateWindow(kv, pages, position, 1, key)
-		} else {
+		case slot >= code.ContextTokens:
+			gatherContext((*[code.ContextTokens * rowBytes]byte)(v0[(slot-code.ContextTokens)*rowBytes:]), key)
+		default:
 			kv.gatherRow(pages, position, 1, key)
 		}
 	}
 }
 
-// writeRows writes what depends on position and token alone, K0, V0 and V1, within one page.
-func (m *Model) writeRows(kv *KV, pages []wire.Page, first int, tokens []wire.Token) {
-	offset, size := kv.locate(pages, first), len(tokens)*rowBytes
-	k0, v0, v1 := kv.K0[offset:offset+size], kv.V0[offset:offset+size], kv.V1[offset:offset+size]
-	for i, token := range tokens {
+// prefillHead is prefillPage for those of the positions whose context begins in the page before, and reports how many it
+// did; zero where prefillPage does as well. It writes their rows first, so that rows of the tables, which lie anywhere in
+// memory, are waited for together, and gathers their keys from a copy of the context that is in one piece. (Further down
+// a large page, rows and keys by turns are faster: the stores of one are under way while the other is made.) The rows
+// overwrite no context, not even in a page that the table names twice running: gatherFrom sees to pages of 16 tokens, and
+// in larger ones head and context lie apart.
+func (m *Model) prefillHead(kv *KV, pages []wire.Page, first int, tokens []wire.Token) int {
+	const context, copyPays = code.ContextTokens, 4
+	ordinal, firstSlot := first/kv.PageSize, first&(kv.PageSize-1)
+	count := min(context-firstSlot, len(tokens))
+	if count < copyPays {
+		return 0
+	}
+	offset, size := kv.locate(pages, first), count*rowBytes
+	k0, k1, v1 := kv.K0[offset:offset+size], kv.K1[offset:offset+size], kv.V1[offset:offset+size]
+	page := kv.V0[offset-firstSlot*rowBytes : offset+size]
+	v0 := page[firstSlot*rowBytes:]
+	for i, token := range tokens[:count] {
 		at, walsh := i*rowBytes, (first+i)&(code.WalshPeriod-1)*rowBytes
 		*(*[rowBytes]byte)(k0[at:]) = *(*[rowBytes]byte)(m.walsh[walsh:])
 		*(*[rowBytes]byte)(v0[at:]) = *bytesOf(m.tables.BlocksRow(token))
 		*(*[rowBytes]byte)(v1[at:]) = *bytesOf(m.tables.ValueRow(token))
 	}
-}
-
-// gatherKeys is gatherRow for the keys of count positions within one page, whose V0 rows are written. Those whose
-// context begins in the page before are gathered from a copy in which it is in one piece.
-func (kv *KV) gatherKeys(pages []wire.Page, first, count int) {
-	const context = code.ContextTokens
-	firstSlot := first & (kv.PageSize - 1)
-	endSlot := firstSlot + count
-	page := int(pages[first/kv.PageSize]) * kv.PageSize * rowBytes
-	k1, v0 := kv.K1[page:page+endSlot*rowBytes], kv.V0[page:page+endSlot*rowBytes]
-	slot := firstSlot
-	if early := min(endSlot, context); early-slot >= copyPays {
-		var joined [2 * context * rowBytes]byte // zero where no position is
-		if first >= kv.PageSize {
-			before := kv.locate(pages, first-firstSlot-context)
-			copy(joined[:context*rowBytes], kv.V0[before:])
-		}
-		copy(joined[context*rowBytes:], v0[:early*rowBytes])
-		for ; slot < early; slot++ {
-			gatherContext((*[context * rowBytes]byte)(joined[slot*rowBytes:]), (*[rowBytes]byte)(k1[slot*rowBytes:]))
-		}
+	var joined [2 * context * rowBytes]byte // zero where no position is
+	if ordinal > 0 {
+		copy(joined[:context*rowBytes], kv.V0[kv.locate(pages, first-firstSlot-context):])
 	}
-	for ; slot < endSlot; slot++ {
-		key := (*[rowBytes]byte)(k1[slot*rowBytes:])
-		if slot < context {
-			kv.gatherRow(pages, first-firstSlot+slot, 1, key)
-		} else {
-			gatherContext((*[context * rowBytes]byte)(v0[(slot-context)*rowBytes:]), key)
-		}
+	copy(joined[context*rowBytes:], page)
+	for i := range count {
+		gatherContext((*[context * rowBytes]byte)(joined[(firstSlot+i)*rowBytes:]), (*[rowBytes]byte)(k1[i*rowBytes:]))
 	}
+	return count
 }
-
-// copyPays is from how many keys on a copy of their context costs less than it saves.
-const copyPays = 4
 
 // gatherContext is gatherRow where the sixteen rows before the key's lie one after the other: block h comes from the
 // h-th last of them.
