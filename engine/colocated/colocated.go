@@ -135,7 +135,7 @@ func (w *Worker) submit(room wire.Room, body wire.Submit) {
 	}
 	if r.pending.TruncateTo > 0 && r.pending.TruncateTo < len(r.prompt) {
 		r.prompt, r.truncated = r.prompt[:r.pending.TruncateTo], true
-		w.desk.Event(event.Event{Kind: event.RequestTruncated, Room: room, Tokens: len(r.prompt), Count: r.asked})
+		w.desk.Event(&event.Event{Kind: event.RequestTruncated, Room: room, Tokens: len(r.prompt), Count: r.asked})
 	}
 	if r.pending.StandIn {
 		r.prompt, r.maxNewTokens = []wire.Token{0}, 1
@@ -147,7 +147,7 @@ func (w *Worker) submit(room wire.Room, body wire.Submit) {
 
 // abort ends a request. One that comes before its Submit is kept for it.
 func (w *Worker) abort(room wire.Room, from wire.Addr) {
-	w.desk.Event(event.Event{Kind: event.AbortReceived, Room: room, Peer: from})
+	w.desk.Event(&event.Event{Kind: event.AbortReceived, Room: room, Peer: from})
 	r := w.requests[room]
 	switch {
 	case r == nil:
@@ -169,7 +169,7 @@ func (w *Worker) admit(r *request, stage wire.Stage) bool {
 }
 
 func (w *Worker) reject(r *request) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.RequestRejected, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked, Reason: r.pending.Reason,
 	})
 	w.finish(r, 400, r.pending.Reason)

@@ -37,7 +37,7 @@ func (w *Worker) start(r *request) bool {
 	if r.pages = w.config.Allocator.Reserve(need); r.pages == nil {
 		return w.neverFits(r, need)
 	}
-	w.desk.Event(event.Event{Kind: event.PagesReserved, Room: r.room, Pages: r.pages})
+	w.desk.Event(&event.Event{Kind: event.PagesReserved, Room: r.room, Pages: r.pages})
 	r.state = forwarding
 	w.compute(r)
 	return true
@@ -83,7 +83,7 @@ func (w *Worker) opDone(d port.OpDone) {
 	r.ops--
 	switch {
 	case d.Ticket == r.scrub && d.Status != port.OK:
-		w.desk.Event(event.Event{
+		w.desk.Event(&event.Event{
 			Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages),
 			Reason: "scrub " + d.Status.String() + ": the pages still hold what they held",
 		})
@@ -135,7 +135,7 @@ func (w *Worker) expire(r *request) {
 		w.desk.WakeBy(r.deadline)
 	default:
 		reason := "timed out waiting for free pages"
-		w.desk.Event(event.Event{Kind: event.RequestExpired, Room: r.room, Reason: reason})
+		w.desk.Event(&event.Event{Kind: event.RequestExpired, Room: r.room, Reason: reason})
 		w.finish(r, 504, reason)
 	}
 }
@@ -151,7 +151,7 @@ func (w *Worker) release(r *request) {
 
 func (w *Worker) giveBack(r *request) {
 	if r.pages != nil {
-		w.desk.Event(event.Event{Kind: event.PagesReleased, Room: r.room})
+		w.desk.Event(&event.Event{Kind: event.PagesReleased, Room: r.room})
 		w.config.Allocator.Release(r.pages)
 		r.pages = nil
 	}

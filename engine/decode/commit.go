@@ -25,7 +25,7 @@ type proof struct {
 
 // transferDone takes prefill's claim. Whatever it says, prefill has nothing outstanding on these pages any more.
 func (w *Worker) transferDone(r *request, body wire.Sent) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.TransferReceived, Room: r.room, Count: body.Pages, Bytes: body.Bytes, Tokens: body.Tokens,
 		Digests: body.Digests,
 	})
@@ -73,7 +73,7 @@ func (w *Worker) gather(r *request, d port.OpDone) {
 func (w *Worker) decide(r *request) {
 	pages := w.config.Pool.PagesFor(len(r.prompt))
 	if r.proof.digests != nil {
-		w.desk.Event(event.Event{
+		w.desk.Event(&event.Event{
 			Kind: event.DigestTaken, Room: r.room, Count: pages, Digests: byBuffer(r.proof.digests),
 		})
 	}
@@ -81,7 +81,7 @@ func (w *Worker) decide(r *request) {
 		w.finish(r, 500, reason)
 		return
 	}
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.TransferCommitted, Room: r.room, Tokens: len(r.prompt), Count: pages, Slot: r.slot,
 	})
 	r.state = running

@@ -151,7 +151,7 @@ func (w *Worker) receive(m wire.Message) {
 	case wire.PeerDown:
 		w.peerDown(body.Peer)
 	case wire.PeerUp:
-		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
+		w.desk.Event(&event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
 		w.peerKnown, w.peerLimit = true, body.MaxInputTokens
 	default:
 		w.receiveOf(w.find(m.Room), m)
@@ -168,7 +168,7 @@ func (w *Worker) receiveOf(r *request, m wire.Message) {
 	case wire.Refused:
 		w.peerRefused(r, body)
 	case wire.Abort:
-		w.desk.Event(event.Event{Kind: event.AbortReceived, Room: r.room, Peer: m.From})
+		w.desk.Event(&event.Event{Kind: event.AbortReceived, Room: r.room, Peer: m.From})
 		if r.state == announced {
 			r.aborted = true
 		} else if r.state < draining {
@@ -220,14 +220,14 @@ func (w *Worker) admit(r *request, stage wire.Stage) bool {
 	asked := port.Request{Room: r.room, Tokens: len(r.prompt), MaxNewTokens: r.maxNewTokens}
 	v := w.config.Admission.At(stage, asked, port.Verdict{})
 	if v.Refused {
-		w.desk.Event(event.Event{
+		w.desk.Event(&event.Event{
 			Kind: event.RefusalRecorded, Room: r.room, Stage: v.Stage, Tokens: len(r.prompt), Reason: v.Reason,
 		})
 		w.reject(r, v.Stage, v.Reason)
 		return false
 	}
 	if v.TruncateTo > 0 && v.TruncateTo < len(r.prompt) {
-		w.desk.Event(event.Event{
+		w.desk.Event(&event.Event{
 			Kind: event.RequestTruncated, Room: r.room, Tokens: v.TruncateTo, Count: len(r.prompt),
 		})
 		r.prompt, r.truncated = r.prompt[:v.TruncateTo], true
@@ -237,7 +237,7 @@ func (w *Worker) admit(r *request, stage wire.Stage) bool {
 
 // reject ends a request that decode itself refuses; prefill hears of it only from a worker that tells its peer.
 func (w *Worker) reject(r *request, stage wire.Stage, reason string) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.RequestRejected, Room: r.room, Stage: stage, Tokens: len(r.prompt), Reason: reason,
 	})
 	if w.config.Guards.Has(guard.TellPeer) && !w.prefill.Gone {
@@ -276,7 +276,7 @@ func (w *Worker) finish(r *request, status int, reason string) {
 }
 
 func (w *Worker) trip(r *request, g guard.Set, reason string, ordinal int) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.GuardTripped, Room: r.room, Guard: g.String(), Reason: reason, First: ordinal,
 	})
 }

@@ -55,7 +55,7 @@ func (w *Worker) losePrefill() {
 		return
 	}
 	w.prefill.Gone, w.peerKnown, w.peerLimit = true, false, 0
-	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: w.prefill.Addr})
+	w.desk.Event(&event.Event{Kind: event.PeerLost, Peer: w.prefill.Addr})
 	for _, r := range w.queue {
 		if r.state < verifying {
 			w.finish(r, 502, "peer "+w.prefill.Addr.String()+" is gone")

@@ -9,7 +9,7 @@ import (
 
 // askToStop tells the writer that nobody waits for the room any more, and when to ask again.
 func (w *Worker) askToStop(r *request) {
-	w.desk.Event(event.Event{Kind: event.AbortSent, Room: r.room, Peer: r.writer})
+	w.desk.Event(&event.Event{Kind: event.AbortSent, Room: r.room, Peer: r.writer})
 	w.desk.Send(r.writer, r.room, wire.Abort{})
 	r.deadline = w.desk.Now() + wire.Tick(w.config.Worker.AbortRetryTicks)
 }
@@ -48,7 +48,7 @@ func (w *Worker) expire(r *request) {
 	if r.state == transferring || w.prefill.Gone {
 		reason = "timed out waiting for prefill"
 	}
-	w.desk.Event(event.Event{Kind: event.RequestExpired, Room: r.room, Reason: reason})
+	w.desk.Event(&event.Event{Kind: event.RequestExpired, Room: r.room, Reason: reason})
 	w.finish(r, 504, reason)
 }
 
@@ -84,7 +84,7 @@ func (w *Worker) awaitWriter(r *request) {
 
 // quarantine takes pages and slot out of circulation for good.
 func (w *Worker) quarantine(r *request, reason string) {
-	w.desk.Event(event.Event{Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages), Reason: reason})
+	w.desk.Event(&event.Event{Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages), Reason: reason})
 	w.quarantinedPages += len(r.pages)
 	w.quarantinedSlots++
 	w.revoke(r)
@@ -115,7 +115,7 @@ func (w *Worker) revoke(r *request) {
 }
 
 func (w *Worker) giveBack(r *request) {
-	w.desk.Event(event.Event{Kind: event.PagesReleased, Room: r.room})
+	w.desk.Event(&event.Event{Kind: event.PagesReleased, Room: r.room})
 	w.config.Allocator.Release(r.pages)
 	w.config.Slots.Release(r.slot)
 	r.pages, r.slot, r.state = nil, -1, over

@@ -40,7 +40,7 @@ func (w *Worker) reserve(r *request) bool {
 		w.desk.Grant(wire.Region{Base: w.config.Pool.Base, Generation: r.generation})
 		w.desk.Grant(wire.Region{Base: w.config.RecordBase, Generation: r.generation})
 	}
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.PagesReserved, Room: r.room, Pages: r.pages, Slot: r.slot, Generation: r.generation,
 	})
 	r.state, r.writer, r.writing = transferring, w.prefill.Addr, true

@@ -45,7 +45,7 @@ func (w *Worker) loseDecode() {
 		return
 	}
 	w.decode.Gone, w.peerKnown = true, false
-	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: w.decode.Addr})
+	w.desk.Event(&event.Event{Kind: event.PeerLost, Peer: w.decode.Addr})
 	for _, r := range w.queue {
 		w.failTransfer(r, 502, "peer "+w.decode.Addr.String()+" is gone")
 		r.acknowledgeTo = nil

@@ -156,7 +156,7 @@ func (w *Worker) receive(m wire.Message) {
 	case wire.PeerDown:
 		w.peerDown(body.Peer)
 	case wire.PeerUp:
-		w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
+		w.desk.Event(&event.Event{Kind: event.PeerRegistered, Peer: m.From, Tokens: body.MaxInputTokens})
 		w.peer, w.peerKnown = body, true
 	case wire.Submit:
 		w.submit(w.find(m.Room), body)
@@ -164,7 +164,7 @@ func (w *Worker) receive(m wire.Message) {
 		w.bootstrap(w.find(m.Room), m.From, body)
 	case wire.Abort:
 		r := w.find(m.Room)
-		w.desk.Event(event.Event{Kind: event.AbortReceived, Room: r.room, Peer: m.From})
+		w.desk.Event(&event.Event{Kind: event.AbortReceived, Room: r.room, Peer: m.From})
 		w.abort(r, m.From)
 	case wire.Refused: // by decode, which will not answer this room any more
 		w.abort(w.find(m.Room), wire.Addr{})
@@ -193,7 +193,7 @@ func (w *Worker) submit(r *request, body wire.Submit) {
 	}
 	if r.pending.TruncateTo > 0 && r.pending.TruncateTo < len(r.prompt) {
 		r.prompt = r.prompt[:r.pending.TruncateTo]
-		w.desk.Event(event.Event{Kind: event.RequestTruncated, Room: r.room, Tokens: len(r.prompt), Count: r.asked})
+		w.desk.Event(&event.Event{Kind: event.RequestTruncated, Room: r.room, Tokens: len(r.prompt), Count: r.asked})
 	}
 	if r.pending.StandIn {
 		r.prompt = []wire.Token{Placeholder}
@@ -233,7 +233,7 @@ func (w *Worker) admit(r *request, stage wire.Stage) bool {
 
 // reject ends a refused request: the router always hears, decode only from a worker that tells its peer.
 func (w *Worker) reject(r *request) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.RequestRejected, Room: r.room, Stage: r.pending.Stage, Tokens: r.asked, Reason: r.pending.Reason,
 	})
 	r.ending = wire.Refused{Stage: r.pending.Stage, Reason: r.pending.Reason, Status: 400}
@@ -272,7 +272,7 @@ func (w *Worker) abort(r *request, from wire.Addr) {
 
 // finish moves a request to draining and cancels what it has outstanding.
 func (w *Worker) finish(r *request, status int, reason string) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.RequestFinished, Room: r.room, Status: status, Tokens: len(r.prompt), Reason: reason,
 	})
 	r.state = draining

@@ -44,7 +44,7 @@ func (w *Worker) expire(r *request) {
 		w.desk.WakeBy(r.deadline)
 		return
 	}
-	w.desk.Event(event.Event{Kind: event.RequestExpired, Room: r.room, Reason: "waited for a reservation or for pages"})
+	w.desk.Event(&event.Event{Kind: event.RequestExpired, Room: r.room, Reason: "waited for a reservation or for pages"})
 	w.failTransfer(r, 504, "timed out before the transfer began")
 }
 
@@ -79,7 +79,7 @@ func (w *Worker) drain(r *request) {
 // abandon stops waiting for what was never answered: the room never drained, and never will.
 func (w *Worker) abandon(r *request) {
 	reason := "an operation on the pages was never answered"
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.GuardTripped, Room: r.room, Guard: guard.DeferredRelease.String(), Reason: reason, First: -1,
 	})
 	for _, ticket := range r.writes {
@@ -94,7 +94,7 @@ func (w *Worker) abandon(r *request) {
 
 // quarantine takes pages and slot out of circulation for good.
 func (w *Worker) quarantine(r *request, reason string) {
-	w.desk.Event(event.Event{Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages), Reason: reason})
+	w.desk.Event(&event.Event{Kind: event.PagesQuarantined, Room: r.room, Count: len(r.pages), Reason: reason})
 	w.quarantinedPages += len(r.pages)
 	w.quarantinedSlots++
 	r.pages, r.slot, r.state = nil, -1, over
@@ -112,7 +112,7 @@ func (w *Worker) release(r *request) {
 
 func (w *Worker) giveBack(r *request) {
 	if r.pages != nil {
-		w.desk.Event(event.Event{Kind: event.PagesReleased, Room: r.room})
+		w.desk.Event(&event.Event{Kind: event.PagesReleased, Room: r.room})
 		w.config.Allocator.Release(r.pages)
 		w.config.Slots.Release(r.slot)
 		r.pages, r.slot = nil, -1
@@ -126,6 +126,6 @@ func (w *Worker) drained(r *request) bool {
 }
 
 func (w *Worker) acknowledge(r *request, to wire.Addr) {
-	w.desk.Event(event.Event{Kind: event.AbortAcknowledged, Room: r.room, Peer: to, Flag: w.drained(r)})
+	w.desk.Event(&event.Event{Kind: event.AbortAcknowledged, Room: r.room, Peer: to, Flag: w.drained(r)})
 	w.desk.Send(to, r.room, wire.AbortAck{Drained: w.drained(r)})
 }

@@ -15,7 +15,7 @@ func (w *Worker) schedule() {
 	starved := false
 	for _, r := range w.queue {
 		if r.state == bootstrapping && r.submitted && r.reserved && w.admit(r, wire.AtBootstrap) {
-			w.desk.Event(event.Event{Kind: event.RoomBootstrapped, Room: r.room, Count: len(r.target.Pages)})
+			w.desk.Event(&event.Event{Kind: event.RoomBootstrapped, Room: r.room, Count: len(r.target.Pages)})
 			r.state = waiting
 		}
 		if r.state == waiting && !starved {
@@ -37,7 +37,7 @@ func (w *Worker) start(r *request) bool {
 		return w.neverFits(r, need)
 	}
 	r.slot, _ = w.config.Slots.Reserve()
-	w.desk.Event(event.Event{Kind: event.PagesReserved, Room: r.room, Pages: r.pages, Slot: r.slot})
+	w.desk.Event(&event.Event{Kind: event.PagesReserved, Room: r.room, Pages: r.pages, Slot: r.slot})
 	r.state = forwarding
 	if w.config.Guards.Has(guard.PageStamp) {
 		w.submitOp(r, port.Op{Kind: port.OpStamp, Pages: r.pages, Generation: r.target.Generation})
@@ -140,7 +140,7 @@ func (w *Worker) checkOwed(r *request) bool {
 		return true
 	}
 	reason := "owes a different number of pages than the peer reserved"
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.GuardTripped, Room: r.room, Guard: guard.SenderCheck.String(), Reason: reason, First: owed,
 	})
 	w.failTransfer(r, 500, reason)

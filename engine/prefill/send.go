@@ -65,7 +65,7 @@ func (w *Worker) submitWrite(r *request, write port.Write, count int) {
 	ticket := w.desk.Write(write)
 	w.transfers[ticket] = outgoing{request: r, buffer: write.Buffer, first: int(write.First), count: count}
 	r.writes = append(r.writes, ticket)
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.WritePosted, Room: r.room, Buffer: write.Buffer, First: int(write.First), Count: count,
 		Slot: r.target.Slot,
 	})
@@ -79,7 +79,7 @@ func (w *Worker) writeDone(d port.WriteDone) {
 	r := sent.request
 	delete(w.transfers, d.Ticket)
 	r.writes = without(r.writes, d.Ticket)
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.WriteEnded, Room: r.room, Buffer: sent.buffer, First: sent.first, Count: sent.count,
 		Bytes: d.ClaimedBytes, Reason: d.Status.String(),
 	})
@@ -117,11 +117,11 @@ func (w *Worker) complete(r *request) {
 	if w.config.RecordDigests || w.config.Guards.Has(guard.Coverage) {
 		sent.Record = r.record().Sum()
 	}
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.TransferSent, Room: r.room, Count: sent.Pages, Bytes: sent.Bytes, Tokens: sent.Tokens,
 		Digests: sent.Digests,
 	})
 	w.desk.Send(w.decode.Addr, r.room, sent)
-	w.desk.Event(event.Event{Kind: event.RequestFinished, Room: r.room, Status: 200, Tokens: len(r.prompt), Count: 1})
+	w.desk.Event(&event.Event{Kind: event.RequestFinished, Room: r.room, Status: 200, Tokens: len(r.prompt), Count: 1})
 	r.state = draining // nothing is outstanding: the same sweep gives its pages back
 }

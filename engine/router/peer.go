@@ -39,7 +39,7 @@ func (w *Worker) hears(from wire.Addr) bool {
 }
 
 func (w *Worker) peerUp(from wire.Addr, body wire.PeerUp) {
-	w.desk.Event(event.Event{Kind: event.PeerRegistered, Peer: from, Tokens: body.MaxInputTokens})
+	w.desk.Event(&event.Event{Kind: event.PeerRegistered, Peer: from, Tokens: body.MaxInputTokens})
 	if known := w.find(from); known != nil {
 		known.limit = smaller(known.limit, body.MaxInputTokens)
 	}
@@ -61,7 +61,7 @@ func (w *Worker) lose(known *worker) {
 		return
 	}
 	known.gone, known.limit = true, 0
-	w.desk.Event(event.Event{Kind: event.PeerLost, Peer: known.addr})
+	w.desk.Event(&event.Event{Kind: event.PeerLost, Peer: known.addr})
 	if known != &w.workers[len(w.workers)-1] {
 		return
 	}

@@ -86,7 +86,7 @@ func (w *Worker) receive(m wire.Message) {
 		if r := w.rooms[m.Room]; r.open {
 			r.aborted = true
 			w.rooms[m.Room] = r
-			w.desk.Event(event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
+			w.desk.Event(&event.Event{Kind: event.AbortReceived, Room: m.Room, Peer: m.From})
 			w.broadcast(m.Room, body)
 		}
 	case wire.Finished:
@@ -100,7 +100,7 @@ func (w *Worker) receive(m wire.Message) {
 }
 
 func (w *Worker) submit(m wire.Message, body wire.Submit) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.RequestReceived, Room: m.Room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
 		Hash: turn.HashOf(body.Prompt),
 	})
@@ -123,7 +123,7 @@ func (w *Worker) submit(m wire.Message, body wire.Submit) {
 		w.serve(m.Room, body)
 		return
 	}
-	w.desk.Event(event.Event{Kind: event.GuardTripped, Room: m.Room, Guard: trip.String(), Reason: reason, First: -1})
+	w.desk.Event(&event.Event{Kind: event.GuardTripped, Room: m.Room, Guard: trip.String(), Reason: reason, First: -1})
 	w.reject(m.Room, len(body.Prompt), reason)
 }
 
@@ -132,7 +132,7 @@ func (w *Worker) taken(m wire.Message, tokens int) bool {
 	first, taken := w.rooms[m.Room]
 	if taken && first.client != m.From {
 		reason := "the room is another request's: draw a fresh one"
-		w.desk.Event(event.Event{
+		w.desk.Event(&event.Event{
 			Kind: event.RequestRejected, Room: m.Room, Stage: wire.AtEdge, Tokens: tokens, Reason: reason,
 		})
 		w.desk.Send(m.From, m.Room, wire.Finished{Status: 400, PromptTokens: tokens, Reason: reason})
@@ -141,7 +141,7 @@ func (w *Worker) taken(m wire.Message, tokens int) bool {
 }
 
 func (w *Worker) reject(room wire.Room, tokens int, reason string) {
-	w.desk.Event(event.Event{
+	w.desk.Event(&event.Event{
 		Kind: event.RequestRejected, Room: room, Stage: wire.AtEdge, Tokens: tokens, Reason: reason,
 	})
 	w.answer(room, wire.Finished{Status: 400, PromptTokens: tokens, Reason: reason})

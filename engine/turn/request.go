@@ -9,7 +9,7 @@ import (
 
 // Received records a request as it came in.
 func (d *Desk) Received(room wire.Room, body wire.Submit) {
-	d.Event(event.Event{
+	d.Event(&event.Event{
 		Kind: event.RequestReceived, Room: room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
 		Hash: HashOf(body.Prompt),
 	})
@@ -20,7 +20,7 @@ func (d *Desk) Answer(router wire.Addr, room wire.Room, answer wire.Finished) {
 	if answer.Status != 200 {
 		answer.Tokens = nil
 	}
-	d.Event(event.Event{
+	d.Event(&event.Event{
 		Kind: event.RequestFinished, Room: room, Status: answer.Status, Tokens: answer.PromptTokens,
 		Count: len(answer.Tokens), Reason: answer.Reason,
 	})
@@ -35,7 +35,7 @@ func (d *Desk) Ask(
 ) port.Verdict {
 	verdict := admission.At(stage, request, before)
 	if verdict.Refused && !before.Refused {
-		d.Event(event.Event{
+		d.Event(&event.Event{
 			Kind: event.RefusalRecorded, Room: request.Room, Stage: verdict.Stage, Tokens: asked,
 			Reason: verdict.Reason, Flag: verdict.StandIn,
 		})

@@ -42,19 +42,18 @@ func (d *Desk) Begin(now wire.Tick) {
 	e := &d.effects
 	d.now = now
 	d.spans = d.spans[:0]
-	*e = port.Effects{
-		Events: e.Events[:0], Revoke: e.Revoke[:0], CancelWrites: e.CancelWrites[:0], CancelOps: e.CancelOps[:0],
-		Grant: e.Grant[:0], Ops: e.Ops[:0], Writes: e.Writes[:0], Send: e.Send[:0],
-	}
+	e.Events, e.Revoke, e.Grant = e.Events[:0], e.Revoke[:0], e.Grant[:0]
+	e.CancelWrites, e.CancelOps = e.CancelWrites[:0], e.CancelOps[:0]
+	e.Ops, e.Writes, e.Send, e.Wake = e.Ops[:0], e.Writes[:0], e.Send[:0], 0
 }
 
 // Effects is what the turn has come to. It is overwritten by the next Begin.
 func (d *Desk) Effects() port.Effects { return d.effects }
 
-// Event records e as said by this worker.
-func (d *Desk) Event(e event.Event) {
-	e.Source = d.addr
-	d.effects.Events = append(d.effects.Events, e)
+// Event records e as said by this worker. It keeps a copy: an event is large, and one copy is what it should cost.
+func (d *Desk) Event(e *event.Event) {
+	d.effects.Events = append(d.effects.Events, *e)
+	d.effects.Events[len(d.effects.Events)-1].Source = d.addr
 }
 
 // Send addresses body to a peer.

@@ -28,7 +28,7 @@ func TestDeskCollectsOneTurn(t *testing.T) {
 		g.Expect(e.Wake).To(BeZero())
 
 		op, write := d.Op(port.Op{Ticket: 99, Room: 5}), d.Write(port.Write{Ticket: 99, Room: 6})
-		d.Event(event.Event{Kind: event.PagesReleased, Room: 5})
+		d.Event(&event.Event{Kind: event.PagesReleased, Room: 5})
 		d.Send(there, 7, wire.Abort{})
 		d.CancelOp(1)
 		d.CancelWrite(2)
@@ -74,7 +74,7 @@ func TestDeskKeepsItsMemory(t *testing.T) {
 			d.Op(port.Op{})
 			d.Write(port.Write{})
 			d.Send(here, 1, wire.Abort{})
-			d.Event(event.Event{})
+			d.Event(&event.Event{})
 		}
 	}
 	turn()

@@ -199,10 +199,9 @@ func (t *Transport) prefetch(w *write) {
 func (t *Transport) recordLanding(w *write, ordinal int) {
 	span := w.Dst[w.next]
 	peer, layout, _ := t.config.Registry.Owner(span.Region.Base)
-	t.landed = event.Event{
-		Kind: event.WriteLanded, Source: t.config.Addr, Peer: peer, Room: w.Room,
-		Buffer: w.Buffer, First: ordinal, Count: 1,
-	}
+	t.landed = event.Event{} // then its fields one by one: a literal would be built elsewhere and copied here
+	t.landed.Kind, t.landed.Source, t.landed.Peer, t.landed.Room = event.WriteLanded, t.config.Addr, peer, w.Room
+	t.landed.Buffer, t.landed.First, t.landed.Count = w.Buffer, ordinal, 1
 	if w.Buffer == wire.Record {
 		t.landed.Slot = int(span.Offset / port.RecordBytes)
 	} else {
