@@ -20,8 +20,10 @@ type history struct {
 	// requests[0] is nobody, so that index 0 means none wherever a request is named by its index.
 	requests []request
 	byRoom   map[wire.Room]int32
-	pools    []pool
-	events   int // applied so far; while one is applied, its number from 1
+	// latest is the request that was found last: most events are of the same room as the one before.
+	latest int32
+	pools  []pool
+	events int // applied so far; while one is applied, its number from 1
 
 	// Facts about the event just applied.
 	drawn       []drawn      // of TokenSampled
@@ -65,6 +67,7 @@ func (h *history) begin(run *Run) {
 		h.text.hash = sha256.New()
 	}
 	clear(h.byRoom)
+	h.latest = 0
 	for i := range h.pools {
 		h.pools[i].used = false
 	}
@@ -88,11 +91,15 @@ func (h *history) find(room wire.Room) int32 {
 	if room == 0 {
 		return 0
 	}
+	if h.requests[h.latest].room == room {
+		return h.latest
+	}
 	i, ok := h.byRoom[room]
 	if !ok {
 		i = h.newRequest(room)
 		h.byRoom[room] = i
 	}
+	h.latest = i
 	return i
 }
 

@@ -42,8 +42,12 @@ type Recorder struct {
 	samples []event.Sample
 
 	reserved map[holder][]wire.Page
-	spare    [][]wire.Page
-	events   int64
+	// latest is the reservation that was looked up last, and latestPages its pages: the pages of a write land one after
+	// the other.
+	latest      holder
+	latestPages []wire.Page
+	spare       [][]wire.Page
+	events      int64
 }
 
 // holder names one reservation: whose pool, which room.
@@ -96,7 +100,7 @@ func (r *Recorder) Events() int64 { return r.events }
 
 // Reset forgets everything but sinks and observers, and keeps its storage for the next run.
 func (r *Recorder) Reset() {
-	r.holding, r.events = false, 0
+	r.holding, r.events, r.latest = false, 0, holder{}
 	for _, pages := range r.reserved {
 		r.spare = append(r.spare, pages)
 	}
@@ -110,7 +114,16 @@ func (r *Recorder) pass(e *event.Event) {
 	}
 }
 
+// reservedBy is what h has reserved.
+func (r *Recorder) reservedBy(h holder) []wire.Page {
+	if r.latest != h {
+		r.latest, r.latestPages = h, r.reserved[h]
+	}
+	return r.latestPages
+}
+
 func (r *Recorder) reserve(h holder, pages []wire.Page) {
+	r.latest = holder{}
 	list, held := r.reserved[h]
 	if !held && len(r.spare) > 0 {
 		list = r.spare[len(r.spare)-1][:0]
@@ -120,6 +133,7 @@ func (r *Recorder) reserve(h holder, pages []wire.Page) {
 }
 
 func (r *Recorder) release(h holder) {
+	r.latest = holder{}
 	if pages, held := r.reserved[h]; held {
 		delete(r.reserved, h)
 		r.spare = append(r.spare, pages)
@@ -167,7 +181,7 @@ func (r *Recorder) asReserved(e *event.Event) bool {
 	if e.Buffer == wire.Record || len(e.Pages) == 0 || len(e.Pages) != e.Count || e.First < 0 {
 		return false
 	}
-	list := r.reserved[holder{e.Peer, e.Room}]
+	list := r.reservedBy(holder{e.Peer, e.Room})
 	return e.First <= len(list)-e.Count && slices.Equal(list[e.First:e.First+e.Count], e.Pages)
 }
 

@@ -29,6 +29,7 @@ type clients struct {
 	open    map[wire.Room]*exchange
 	phase   int
 	aborts  []wire.Room // armed, not sent
+	awaited uint64      // the kinds, a bit each, upon which some client has given up or is to
 	arrived []wire.Message
 	tickets wire.Tickets
 	polled  [16]wire.Message
@@ -95,6 +96,7 @@ func (c *clients) send() {
 	if r.AbortAt != "" {
 		// The trace was validated against event.Kinds before the run.
 		_ = x.abortAt.UnmarshalText([]byte(r.AbortAt))
+		c.awaited |= 1 << x.abortAt
 	}
 	c.open[room] = x
 	// A prompt outlives this step inside both workers, so each has memory of its own.
@@ -135,6 +137,9 @@ func (c *clients) answer(m wire.Message) {
 
 // Observe arms an abort when the event that its client waits for has been seen often enough.
 func (c *clients) Observe(e *event.Event) {
+	if c.awaited>>e.Kind&1 == 0 {
+		return
+	}
 	x := c.open[e.Room]
 	if x == nil || x.toAbort == 0 || e.Kind != x.abortAt {
 		return
