@@ -17,12 +17,12 @@ func (w *Worker) postPages(r *request, upTo int) {
 	first := r.posted
 	r.posted = upTo
 	digest := w.config.RecordDigests || w.config.Guards.Has(guard.Coverage)
+	r.writes = slices.Grow(r.writes, int(wire.Buffers))
 	for b := wire.K0; b <= wire.V1; b++ {
 		w.postBuffer(r, port.Write{Buffer: b, Digest: digest}, first, upTo)
 	}
 	if w.config.Guards.Has(guard.PageStamp) {
-		after := slices.Clone(r.writes[len(r.writes)-wire.KVBuffers:])
-		w.postBuffer(r, port.Write{Buffer: wire.Stamp, After: after}, first, upTo)
+		w.postBuffer(r, port.Write{Buffer: wire.Stamp, After: r.writes[len(r.writes)-wire.KVBuffers:]}, first, upTo)
 	}
 }
 
@@ -52,12 +52,10 @@ func (r *request) record() port.Record {
 // postRecord posts the metadata record behind every write of the room that is still outstanding.
 func (w *Worker) postRecord(r *request) {
 	r.state = inflight
-	w.submitWrite(r, port.Write{
-		Buffer: wire.Record,
-		Src:    []wire.Span{port.RecordSpan(w.config.RecordBase, r.slot, 0)},
-		Dst:    []wire.Span{port.RecordSpan(w.peer.RecordBase, r.target.Slot, r.target.Generation)},
-		After:  slices.Clone(r.writes),
-	}, 1)
+	spans := w.desk.Spans(2)
+	spans[0] = port.RecordSpan(w.config.RecordBase, r.slot, 0)
+	spans[1] = port.RecordSpan(w.peer.RecordBase, r.target.Slot, r.target.Generation)
+	w.submitWrite(r, port.Write{Buffer: wire.Record, Src: spans[:1], Dst: spans[1:], After: r.writes}, 1)
 }
 
 func (w *Worker) submitWrite(r *request, write port.Write, count int) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/kv"
+	"github.com/stalepage/stalepage/engine/kv/arena"
 	"github.com/stalepage/stalepage/engine/kv/fifo"
 	"github.com/stalepage/stalepage/engine/model"
 	"github.com/stalepage/stalepage/engine/model/code"
@@ -54,9 +55,9 @@ type Device struct {
 	answers    fifo.Queue[port.OpDone]
 	happened   event.Event
 	sample     [1]event.Sample
-	sampled    arena[port.Sampled]
-	sums       arena[uint64]
-	loaded     arena[byte]
+	sampled    arena.Arena[port.Sampled]
+	sums       arena.Arena[uint64]
+	loaded     arena.Arena[byte]
 }
 
 var (

@@ -151,27 +151,6 @@ func TestNewRefusesNonsense(t *testing.T) {
 	}
 }
 
-// Slices of answers are the receiver's: none is ever handed out twice.
-func TestArenaHandsOutEachSliceOnce(t *testing.T) {
-	g := NewWithT(t)
-	var a arena[int]
-	var all [][]int
-	for n := range 3 * arenaPieceMax / 8 {
-		s := a.take(n % 700)
-		g.Expect([]int{len(s), cap(s)}).To(Equal([]int{n % 700, n % 700}))
-		for i := range s {
-			g.Expect(s[i]).To(BeZero())
-			s[i] = n
-		}
-		all = append(all, s)
-	}
-	for n, s := range all {
-		for _, v := range s {
-			g.Expect(v).To(Equal(n))
-		}
-	}
-}
-
 // A decode step, the most frequent operation of a run, allocates nothing worth counting.
 func TestDecodeAllocations(t *testing.T) {
 	b := newBench(t, 70, 16)

@@ -33,7 +33,7 @@ func (d *Device) run(op *port.Op) port.OpDone {
 			answer.Status = port.Rejected
 			break
 		}
-		answer.Data = d.loaded.take(len(bytes))
+		answer.Data = d.loaded.Take(len(bytes))
 		copy(answer.Data, bytes)
 	case port.OpStore:
 		bytes, err := d.config.Registry.Resolve(op.Span)
@@ -69,7 +69,7 @@ func (d *Device) decode(op *port.Op, answer *port.OpDone) {
 // draw samples the token that follows position, the last row written.
 func (d *Device) draw(op *port.Op, position int, answer *port.OpDone) {
 	drawn := d.config.Model.Sample(d.kv, op.Pages, position, d.scratch)
-	answer.Sampled = d.sampled.take(1)
+	answer.Sampled = d.sampled.Take(1)
 	answer.Sampled[0] = drawn
 	d.sample[0] = event.Sample{
 		Room: op.Room, Position: position, Token: drawn.Token, Page: drawn.Page, Slot: drawn.Slot, Score: drawn.Score,
@@ -116,7 +116,7 @@ func putStamp(stamp []byte, room wire.Room, ordinal int, generation uint32) {
 func (d *Device) digest(op *port.Op, answer *port.OpDone) {
 	const aheadLines = 12 // of the next page, fetched while this one is summed: measured, see bench_test.go
 	groups := kv.DigestGroups(op.First, len(op.Pages))
-	answer.Digests = d.sums.take(wire.KVBuffers * groups)
+	answer.Digests = d.sums.Take(wire.KVBuffers * groups)
 	for b := wire.K0; b <= wire.V1; b++ {
 		sums := answer.Digests[int(b)*groups:][:groups]
 		for i, page := range op.Pages {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/kv"
+	"github.com/stalepage/stalepage/engine/kv/arena"
 	"github.com/stalepage/stalepage/engine/kv/fifo"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/transfer/after"
@@ -37,6 +38,7 @@ type Transport struct {
 	answers   fifo.Queue[port.WriteDone]
 	landed    event.Event
 	page      [1]wire.Page
+	sums      arena.Arena[uint64]
 }
 
 var (
@@ -99,7 +101,7 @@ func (t *Transport) Submit(w port.Write) {
 	*pending = write{Write: w, number: t.submitted}
 	pending.Src, pending.Dst, pending.After = source, target, nil
 	if w.Digest {
-		pending.digests = make([]uint64, kv.DigestGroups(int(w.First), len(w.Src)))
+		pending.digests = t.sums.Take(kv.DigestGroups(int(w.First), len(w.Src)))
 	}
 	if state == after.Ready {
 		t.enable(handle)
