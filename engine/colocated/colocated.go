@@ -9,6 +9,7 @@ import (
 	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/kv/tickets"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/turn"
 	"github.com/stalepage/stalepage/engine/wire"
@@ -60,7 +61,7 @@ type Worker struct {
 	desk       turn.Desk
 	requests   map[wire.Room]*request // tombstones included
 	queue      []*request
-	operations map[wire.Ticket]*request
+	operations tickets.Map[*request]
 	introduced bool
 	// What a scrub that failed left dirty: out of circulation for good.
 	quarantinedPages int
@@ -69,7 +70,7 @@ type Worker struct {
 // New returns a co-located worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
+		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
 	}
 }
 
@@ -81,7 +82,7 @@ func (w *Worker) Held() event.Holdings {
 	return event.Holdings{
 		PagesFree: w.config.Allocator.Free(), PagesCapacity: w.config.Allocator.Capacity(),
 		PagesQuarantined: w.quarantinedPages,
-		Requests:         len(w.queue), Outstanding: len(w.operations),
+		Requests:         len(w.queue), Outstanding: w.operations.Len(),
 	}
 }
 

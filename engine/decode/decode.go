@@ -18,6 +18,7 @@ import (
 	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/kv/tickets"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/turn"
 	"github.com/stalepage/stalepage/engine/wire"
@@ -90,7 +91,7 @@ type Worker struct {
 	desk       turn.Desk
 	requests   map[wire.Room]*request // tombstones included
 	queue      []*request             // every submitted request that is not over, in order of arrival
-	operations map[wire.Ticket]*request
+	operations tickets.Map[*request]
 	step       []*request // the decode step in flight: one operation each
 	stepWaits  int
 	generation uint32
@@ -106,7 +107,7 @@ type Worker struct {
 // New returns a decode worker that has seen nothing yet.
 func New(c Config) *Worker {
 	return &Worker{
-		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{}, operations: map[wire.Ticket]*request{},
+		config: c, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
 		prefill: turn.Peer{Addr: c.Prefill},
 	}
 }
@@ -121,7 +122,7 @@ func (w *Worker) Held() event.Holdings {
 		PagesQuarantined: w.quarantinedPages,
 		SlotsFree:        w.config.Slots.Free(), SlotsCapacity: w.config.Slots.Capacity(),
 		SlotsQuarantined: w.quarantinedSlots,
-		Requests:         len(w.queue), Outstanding: len(w.operations),
+		Requests:         len(w.queue), Outstanding: w.operations.Len(),
 	}
 }
 

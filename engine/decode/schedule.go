@@ -130,17 +130,17 @@ func (w *Worker) emit(r *request, token wire.Token) {
 func (w *Worker) submitOp(r *request, o port.Op) wire.Ticket {
 	o.Room = r.room
 	ticket := w.desk.Op(o)
-	w.operations[ticket] = r
+	w.operations.Put(ticket, r)
 	r.ops++
 	return ticket
 }
 
 func (w *Worker) opDone(d port.OpDone) {
-	r := w.operations[d.Ticket]
+	r, _ := w.operations.Get(d.Ticket)
 	if r == nil {
 		return // a duplicate completion: this ticket was answered before
 	}
-	delete(w.operations, d.Ticket)
+	w.operations.Delete(d.Ticket)
 	r.ops--
 	switch {
 	case r.stepping:

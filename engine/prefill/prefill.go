@@ -18,6 +18,7 @@ import (
 	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/guard"
+	"github.com/stalepage/stalepage/engine/kv/tickets"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/turn"
 	"github.com/stalepage/stalepage/engine/wire"
@@ -96,8 +97,8 @@ type Worker struct {
 	desk       turn.Desk
 	requests   map[wire.Room]*request // tombstones included
 	queue      []*request             // every request that is not over, in order of arrival
-	operations map[wire.Ticket]*request
-	transfers  map[wire.Ticket]outgoing
+	operations tickets.Map[*request]
+	transfers  tickets.Map[outgoing]
 	decode     turn.Peer
 	peer       wire.PeerUp // decode, once it has introduced itself
 	peerKnown  bool
@@ -110,7 +111,6 @@ type Worker struct {
 func New(c Config) *Worker {
 	return &Worker{
 		config: c, decode: turn.Peer{Addr: c.Decode}, desk: turn.New(c.Addr, c.Desk), requests: map[wire.Room]*request{},
-		operations: map[wire.Ticket]*request{}, transfers: map[wire.Ticket]outgoing{},
 	}
 }
 
@@ -124,7 +124,7 @@ func (w *Worker) Held() event.Holdings {
 		PagesQuarantined: w.quarantinedPages,
 		SlotsFree:        w.config.Slots.Free(), SlotsCapacity: w.config.Slots.Capacity(),
 		SlotsQuarantined: w.quarantinedSlots,
-		Requests:         len(w.queue), Outstanding: len(w.operations) + len(w.transfers),
+		Requests:         len(w.queue), Outstanding: w.operations.Len() + w.transfers.Len(),
 	}
 }
 

@@ -83,10 +83,10 @@ func (w *Worker) abandon(r *request) {
 		Kind: event.GuardTripped, Room: r.room, Guard: guard.DeferredRelease.String(), Reason: reason, First: -1,
 	})
 	for _, ticket := range r.writes {
-		delete(w.transfers, ticket)
+		w.transfers.Delete(ticket)
 	}
 	for _, ticket := range r.ops {
-		delete(w.operations, ticket)
+		w.operations.Delete(ticket)
 	}
 	r.writes, r.ops, r.abandoned = nil, nil, true
 	w.quarantine(r, reason)

@@ -74,17 +74,17 @@ func (w *Worker) compute(r *request) {
 func (w *Worker) submitOp(r *request, o port.Op) wire.Ticket {
 	o.Room = r.room
 	ticket := w.desk.Op(o)
-	w.operations[ticket] = r
+	w.operations.Put(ticket, r)
 	r.ops = append(r.ops, ticket)
 	return ticket
 }
 
 func (w *Worker) opDone(d port.OpDone) {
-	r := w.operations[d.Ticket]
+	r, _ := w.operations.Get(d.Ticket)
 	if r == nil {
 		return // a duplicate completion: this ticket was answered before
 	}
-	delete(w.operations, d.Ticket)
+	w.operations.Delete(d.Ticket)
 	r.ops = without(r.ops, d.Ticket)
 	switch {
 	case d.Ticket == r.scrub && d.Status != port.OK:

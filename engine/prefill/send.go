@@ -61,7 +61,7 @@ func (w *Worker) postRecord(r *request) {
 func (w *Worker) submitWrite(r *request, write port.Write, count int) {
 	write.Room = r.room
 	ticket := w.desk.Write(write)
-	w.transfers[ticket] = outgoing{request: r, buffer: write.Buffer, first: int(write.First), count: count}
+	w.transfers.Put(ticket, outgoing{request: r, buffer: write.Buffer, first: int(write.First), count: count})
 	r.writes = append(r.writes, ticket)
 	w.desk.Event(&event.Event{
 		Kind: event.WritePosted, Room: r.room, Buffer: write.Buffer, First: int(write.First), Count: count,
@@ -70,12 +70,12 @@ func (w *Worker) submitWrite(r *request, write port.Write, count int) {
 }
 
 func (w *Worker) writeDone(d port.WriteDone) {
-	sent, known := w.transfers[d.Ticket]
+	sent, known := w.transfers.Get(d.Ticket)
 	if !known {
 		return // a duplicate completion: this ticket was answered before
 	}
 	r := sent.request
-	delete(w.transfers, d.Ticket)
+	w.transfers.Delete(d.Ticket)
 	r.writes = without(r.writes, d.Ticket)
 	w.desk.Event(&event.Event{
 		Kind: event.WriteEnded, Room: r.room, Buffer: sent.buffer, First: sent.first, Count: sent.count,

@@ -11,6 +11,7 @@
 package after
 
 import (
+	"github.com/stalepage/stalepage/engine/kv/tickets"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/wire"
 )
@@ -36,9 +37,9 @@ const (
 type Tracker[P any] struct {
 	operations []operation[P]
 	unused     []Handle
-	pending    map[wire.Ticket]Handle
+	pending    tickets.Map[Handle]
 	// waiters lists, per ticket that somebody waits for, who does, in order of submission.
-	waiters  map[wire.Ticket]waitList
+	waiters  tickets.Map[waitList]
 	links    []link
 	freeLink int32 // 1 + index of the first unused link, 0 for none
 	settled  []settlement
@@ -72,8 +73,8 @@ func (t *Tracker[P]) Reset() {
 	for h := len(t.operations) - 1; h >= 0; h-- {
 		t.unused = append(t.unused, Handle(h))
 	}
-	clear(t.pending)
-	clear(t.waiters)
+	t.pending.Reset()
+	t.waiters.Reset()
 	t.links, t.freeLink = t.links[:0], 0
 	t.settled, t.read = t.settled[:0], 0
 	t.ended = endings{owners: t.ended.owners[:0]}
@@ -85,7 +86,7 @@ func (t *Tracker[P]) Admit(ticket wire.Ticket, after []wire.Ticket) (Handle, *P,
 	if ticket == 0 {
 		return 0, nil, Nameless
 	}
-	if h, ok := t.pending[ticket]; ok {
+	if h, ok := t.pending.Get(ticket); ok {
 		t.operations[h].duplicates++
 		return 0, nil, Duplicate
 	}
@@ -106,10 +107,7 @@ func (t *Tracker[P]) Admit(ticket wire.Ticket, after []wire.Ticket) (Handle, *P,
 			o.waits++
 		}
 	}
-	if t.pending == nil {
-		t.pending = map[wire.Ticket]Handle{}
-	}
-	t.pending[ticket] = h
+	t.pending.Put(ticket, h)
 	if o.waits > 0 {
 		return h, &o.payload, Waiting
 	}
@@ -118,8 +116,7 @@ func (t *Tracker[P]) Admit(ticket wire.Ticket, after []wire.Ticket) (Handle, *P,
 
 // Find is the pending operation of a ticket.
 func (t *Tracker[P]) Find(ticket wire.Ticket) (Handle, bool) {
-	h, ok := t.pending[ticket]
-	return h, ok
+	return t.pending.Get(ticket)
 }
 
 // Payload is what the port keeps of h; the pointer is valid until the next Admit.
@@ -129,31 +126,32 @@ func (t *Tracker[P]) Payload(h Handle) *P { return &t.operations[h].payload }
 func (t *Tracker[P]) IsReady(h Handle) bool { return t.operations[h].waits == 0 }
 
 // Pending counts the operations admitted and not yet ended.
-func (t *Tracker[P]) Pending() int { return len(t.pending) }
+func (t *Tracker[P]) Pending() int { return t.pending.Len() }
 
 // End notes that the operation of ticket, pending or never admitted, has been answered with status. It returns how
 // many duplicates of it are to be answered Rejected now, and makes what follows for dependents ready for Settle.
 func (t *Tracker[P]) End(ticket wire.Ticket, status port.Status) (duplicates int) {
-	if h, ok := t.pending[ticket]; ok {
+	if h, ok := t.pending.Get(ticket); ok {
 		o := &t.operations[h]
 		if o.waits > 0 {
 			t.unlinkAll(o)
 		}
 		duplicates = o.duplicates
-		delete(t.pending, ticket)
+		t.pending.Delete(ticket)
 		t.unused = append(t.unused, h)
 	}
 	t.ended.remember(ticket, status)
-	list, ok := t.waiters[ticket]
+	list, ok := t.waiters.Get(ticket)
 	if !ok {
 		return duplicates
 	}
-	delete(t.waiters, ticket)
+	t.waiters.Delete(ticket)
 	for at := list.first; at != 0; {
 		l := t.links[at-1]
 		t.releaseLink(at)
 		at = l.next
-		o := &t.operations[t.pending[l.waiter]]
+		waiting, _ := t.pending.Get(l.waiter)
+		o := &t.operations[waiting]
 		o.waits--
 		if status != port.OK || o.waits == 0 {
 			t.settled = append(t.settled, settlement{ticket: l.waiter, doomed: status != port.OK})
@@ -168,7 +166,7 @@ func (t *Tracker[P]) Settle() (h Handle, ticket wire.Ticket, doomed, ok bool) {
 	for t.read < len(t.settled) {
 		s := t.settled[t.read]
 		t.read++
-		if h, ok = t.pending[s.ticket]; ok { // else doomed twice, and ended already
+		if h, ok = t.pending.Get(s.ticket); ok { // else doomed twice, and ended already
 			return h, s.ticket, s.doomed, true
 		}
 	}
@@ -195,23 +193,20 @@ func (t *Tracker[P]) wait(dependency, waiter wire.Ticket) {
 		t.links = append(t.links, link{waiter: waiter})
 		at = int32(len(t.links))
 	}
-	if t.waiters == nil {
-		t.waiters = map[wire.Ticket]waitList{}
-	}
-	list := t.waiters[dependency]
+	list, _ := t.waiters.Get(dependency)
 	if list.last != 0 {
 		t.links[list.last-1].next = at
 	} else {
 		list.first = at
 	}
 	list.last = at
-	t.waiters[dependency] = list
+	t.waiters.Put(dependency, list)
 }
 
 // unlinkAll forgets that o waits: it ended before its dependencies did, some of which may never be heard of.
 func (t *Tracker[P]) unlinkAll(o *operation[P]) {
 	for _, dependency := range o.after {
-		list, ok := t.waiters[dependency]
+		list, ok := t.waiters.Get(dependency)
 		if !ok {
 			continue
 		}
@@ -233,9 +228,9 @@ func (t *Tracker[P]) unlinkAll(o *operation[P]) {
 			at = next
 		}
 		if kept.first == 0 {
-			delete(t.waiters, dependency)
+			t.waiters.Delete(dependency)
 		} else {
-			t.waiters[dependency] = kept
+			t.waiters.Put(dependency, kept)
 		}
 	}
 }

@@ -168,8 +168,10 @@ func expectNoLooseLinks(g *WithT, tracker *Tracker[wire.Ticket]) {
 	for at := tracker.freeLink; at != 0; at = tracker.links[at-1].next {
 		unused++
 	}
-	for _, h := range tracker.pending {
-		waits += tracker.operations[h].waits
+	for h, o := range tracker.operations {
+		if pending, ok := tracker.pending.Get(o.ticket); ok && pending == Handle(h) {
+			waits += o.waits
+		}
 	}
 	g.Expect(len(tracker.links) - unused).To(Equal(waits))
 }
