@@ -59,7 +59,7 @@ func TestMonkey(t *testing.T) {
 				}
 			}
 			for room := range wire.Room(rooms + 1) {
-				step(r.worker.workers[1].addr, room, wire.Finished{Status: 200})
+				step(r.worker.workers[1].Addr, room, wire.Finished{Status: 200})
 				want := 0
 				if first[room] != (wire.Addr{}) {
 					want = 1

@@ -2,13 +2,13 @@ package router
 
 import (
 	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/turn"
 	"github.com/stalepage/stalepage/engine/wire"
 )
 
 // worker is one worker as the router knows it.
 type worker struct {
-	addr wire.Addr // the latest incarnation heard of
-	gone bool      // and none has come after it
+	turn.Peer
 	// limit is the smallest that it announced; 0 until it did, or if it refuses nothing.
 	limit int
 }
@@ -16,7 +16,7 @@ type worker struct {
 // find returns the worker that addr is an incarnation of, or nil.
 func (w *Worker) find(addr wire.Addr) *worker {
 	for i := range w.workers {
-		known := w.workers[i].addr
+		known := w.workers[i].Addr
 		if known.Role == addr.Role && known.Index == addr.Index {
 			return &w.workers[i]
 		}
@@ -31,11 +31,11 @@ func (w *Worker) hears(from wire.Addr) bool {
 	if known == nil {
 		return true
 	}
-	if from.Succeeds(known.addr) {
+	if known.SucceededBy(from) {
 		w.lose(known)
-		known.addr, known.gone = from, false
+		known.Peer = turn.Peer{Addr: from}
 	}
-	return from == known.addr && !known.gone
+	return known.Hears(from)
 }
 
 func (w *Worker) peerUp(from wire.Addr, body wire.PeerUp) {
@@ -45,36 +45,35 @@ func (w *Worker) peerUp(from wire.Addr, body wire.PeerUp) {
 	}
 }
 
-// peerDown takes the word that a peer is gone. One that was never heard of may be: its introduction, should it still
-// come, is not to bring it back.
+// peerDown takes the word that a peer is gone.
 func (w *Worker) peerDown(gone wire.Addr) {
-	if known := w.find(gone); known != nil && !known.addr.Succeeds(gone) {
+	if known := w.find(gone); known != nil && known.Concerns(gone) {
 		w.lose(known)
-		known.addr = gone
+		known.Addr = gone
 	}
 }
 
 // lose answers every room that waits for a worker that is gone, if it was the one that answers. Decode answers for a
 // prefill that is gone.
 func (w *Worker) lose(known *worker) {
-	if known.gone {
+	if known.Gone {
 		return
 	}
-	known.gone, known.limit = true, 0
-	w.desk.Event(&event.Event{Kind: event.PeerLost, Peer: known.addr})
+	known.Gone, known.limit = true, 0
+	w.desk.Event(&event.Event{Kind: event.PeerLost, Peer: known.Addr})
 	if known != &w.workers[len(w.workers)-1] {
 		return
 	}
 	for len(w.waiting) > 0 {
-		w.answerGone(w.waiting[0], known.addr)
+		w.answerGone(w.waiting[0], known.Addr)
 	}
 }
 
 // serve posts a request to every worker. If one is gone nobody ever would serve it: the client hears so at once.
 func (w *Worker) serve(room wire.Room, body wire.Submit) {
 	for _, known := range w.workers {
-		if known.gone {
-			w.answerGone(room, known.addr)
+		if known.Gone {
+			w.answerGone(room, known.Addr)
 			return
 		}
 	}
@@ -89,8 +88,8 @@ func (w *Worker) answerGone(room wire.Room, gone wire.Addr) {
 
 // post sends to a worker, if anybody is there to receive it.
 func (w *Worker) post(to worker, room wire.Room, body wire.Body) {
-	if !to.gone {
-		w.desk.Send(to.addr, room, body)
+	if !to.Gone {
+		w.desk.Send(to.Addr, room, body)
 	}
 }
 

@@ -51,7 +51,7 @@ type exchange struct {
 func New(c Config) *Worker {
 	w := &Worker{config: c, desk: turn.New(c.Addr, c.Desk), rooms: map[wire.Room]exchange{}}
 	for _, addr := range c.Workers {
-		w.workers = append(w.workers, worker{addr: addr})
+		w.workers = append(w.workers, worker{Peer: turn.Peer{Addr: addr}})
 	}
 	return w
 }
@@ -100,10 +100,7 @@ func (w *Worker) receive(m wire.Message) {
 }
 
 func (w *Worker) submit(m wire.Message, body wire.Submit) {
-	w.desk.Event(&event.Event{
-		Kind: event.RequestReceived, Room: m.Room, Tokens: len(body.Prompt), MaxNewTokens: body.MaxNewTokens,
-		Hash: turn.HashOf(body.Prompt),
-	})
+	w.desk.Received(m.Room, body)
 	if w.taken(m, len(body.Prompt)) {
 		return
 	}
