@@ -24,8 +24,12 @@ func newCheckCommand() *cobra.Command {
 			"journal of the incident as shipped fails, as it should.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			events := &journal.Memory{}
-			judgement, err := harness.NewKit().Judge(arguments[0], events.Record)
+			events := &journal.Memory{} // for the timeline, which only people get
+			var sinks []journal.Sink
+			if !asJSON {
+				sinks = append(sinks, events.Record)
+			}
+			judgement, err := harness.NewKit().Judge(arguments[0], sinks...)
 			if err != nil {
 				return unknownError{err}
 			}
