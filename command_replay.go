@@ -29,7 +29,7 @@ func newReplayCommand() *cobra.Command {
 			progress := newProgress(c.ErrOrStderr())
 			defer progress.Close()
 			replay, err := harness.NewKit().Replay(arguments[0], harness.Options{
-				HugePages: true, Progress: progress.Of("replay", 0),
+				Progress: progress.Of("replay", 0),
 			})
 			if err != nil {
 				return unknownError{err}

@@ -34,8 +34,6 @@ type Options struct {
 	Record func(*event.Event)
 	// Incarnation of every party; 0 is 1. A cluster that takes over from another in the same run has the next one.
 	Incarnation uint16
-	// HugePages maps the pools with huge pages, if the kernel gives them, and touches them at once.
-	HugePages bool
 	// Slab, if set, provides the memory of a pool, zeroed, instead of a fresh mapping; nil for a pool that it leaves.
 	Slab func(bytes int64) []byte
 }
@@ -111,8 +109,9 @@ func (c *Cluster) Now() wire.Tick { return c.now }
 func (c *Cluster) HugePages() (asked, got bool) {
 	got = true
 	for _, p := range c.pools {
-		a, g := p.HugePages()
-		asked, got = asked || a, got && g
+		if poolAsked, poolGot := p.HugePages(); poolAsked {
+			asked, got = true, got && poolGot
+		}
 	}
 	return asked, asked && got
 }
@@ -227,13 +226,18 @@ func (c *Cluster) newSlots(w config.Worker) *kv.Slots {
 	return slots
 }
 
+// largePoolBytes is the size from which a pool is mapped with huge pages, if the kernel gives them, and touched at once:
+// otherwise first-touch faults cost more than all the work on it.
+const largePoolBytes = 16 << 20
+
 func (c *Cluster) newPool(layout port.Layout) (*kv.Pool, error) {
 	if c.options.Slab != nil {
 		if slab := c.options.Slab(layout.Bytes()); slab != nil {
 			return kv.NewPoolOver(layout, slab)
 		}
 	}
-	return kv.NewPool(layout, kv.Options{HugePages: c.options.HugePages, Touch: c.options.HugePages})
+	large := layout.Bytes() >= largePoolBytes
+	return kv.NewPool(layout, kv.Options{HugePages: large, Touch: large})
 }
 
 func (c *Cluster) wrap(s *port.Seams) {

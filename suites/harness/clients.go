@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
 	"github.com/stalepage/stalepage/engine/port"
 	"github.com/stalepage/stalepage/engine/turn"
@@ -159,9 +160,9 @@ func spans(list []corpus.Span) []event.Span {
 
 // checkTrace finds what a valid trace asks for and the run could not carry out: a model nobody serves, an abort upon an
 // event that does not exist.
-func checkTrace(t traffic.Trace, routers func(model string) (wire.Addr, bool)) error {
+func checkTrace(t traffic.Trace, cluster config.Cluster) error {
 	for _, r := range t.Requests {
-		if _, ok := routers(r.Model); !ok {
+		if !slices.ContainsFunc(cluster.Models, func(m config.Model) bool { return m.Name == r.Model }) {
 			return fmt.Errorf("request %d is for model %q, which the configuration does not serve", r.Index, r.Model)
 		}
 		var kind event.Kind

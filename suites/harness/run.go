@@ -20,8 +20,6 @@ type Options struct {
 	Journal string
 	// Sinks hear the events as the journal has them.
 	Sinks []journal.Sink
-	// HugePages asks for pools of huge pages.
-	HugePages bool
 	// Slab provides zeroed memory for a pool instead of a fresh mapping.
 	Slab func(bytes int64) []byte
 	// Choose, if set, picks steps instead of the case's deviations, which are then to be recorded by who chose.
@@ -119,7 +117,7 @@ func (s *Session) Run(c Case, o Options) (Result, error) {
 		s.sinks = append(s.sinks, file.Record)
 		result.JournalPath = o.Journal
 	}
-	if o.Slab == nil && !o.HugePages {
+	if o.Slab == nil {
 		o.Slab = s.slabs.take
 	}
 	r := runner{kit: s.kit, options: o, result: &result, recorder: s.recorder, session: s}
@@ -148,11 +146,15 @@ type runner struct {
 	result   *Result
 	recorder *journal.Recorder
 	injector *faults.Injector
+	armed    bool // the plan has faults
 	session  *Session
 	answers  int
 }
 
 func (r *runner) run(c Case, plan faults.Plan) (err error) {
+	if err := checkTrace(c.Schedule.Trace, c.Cluster); err != nil {
+		return err
+	}
 	rooms := func(request int) (wire.Room, bool) {
 		if request >= len(c.Schedule.Trace.Requests) {
 			return 0, false
@@ -162,7 +164,8 @@ func (r *runner) run(c Case, plan faults.Plan) (err error) {
 	if r.injector, err = faults.New(plan, rooms, r.recorder.Record); err != nil {
 		return err
 	}
-	if len(plan.Faults) > 0 {
+	r.armed = len(plan.Faults) > 0
+	if r.armed {
 		r.session.observers = append(r.session.observers, r.injector.Observe)
 	}
 	requests := len(c.Schedule.Trace.Requests)
@@ -182,12 +185,12 @@ func (r *runner) run(c Case, plan faults.Plan) (err error) {
 // cluster runs the requests first to end-1 of the trace on one incarnation of the cluster.
 func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error) {
 	options := engine.Options{
-		Model: r.kit.Model, Record: r.recorder.Record, Incarnation: incarnation, HugePages: r.options.HugePages,
+		Model: r.kit.Model, Record: r.recorder.Record, Incarnation: incarnation,
 		Slab: r.options.Slab, Scratch: &r.session.scratch,
 		Parts: &r.session.parts,
 	}
 	r.session.slabs.reset()
-	if len(c.Plan) > 0 {
+	if r.armed {
 		options.Wrap = r.injector.Wrap
 	}
 	cluster, err := engine.New(c.Cluster, options)
@@ -195,16 +198,13 @@ func (r *runner) cluster(c Case, incarnation uint16, first, end int) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, cluster.Close()) }()
-	if err := checkTrace(c.Schedule.Trace, cluster.Router); err != nil {
-		return err
-	}
 	r.result.HugePagesAsked, r.result.HugePagesGot = cluster.HugePages()
 	client := r.clients(c, cluster, incarnation, first, end)
 	run := engine.Run{Clients: client, StepsMax: c.Schedule.StepsMax, Choose: r.options.Choose, Deviates: r.options.Deviates}
 	if run.Choose == nil && len(c.Schedule.Deviations) > 0 {
 		run.Deviates, run.Choose = follow(c.Schedule.Deviations)
 	}
-	if len(c.Plan) > 0 {
+	if r.armed {
 		run.Between, run.Idle = r.injector.Between, r.injector.Idle
 	}
 	if r.options.Progress != nil {

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stalepage/stalepage/engine/config"
 	"github.com/stalepage/stalepage/engine/event"
+	"github.com/stalepage/stalepage/engine/wire"
 	"github.com/stalepage/stalepage/fixtures/incidents"
 	"github.com/stalepage/stalepage/fixtures/traffic"
 	"github.com/stalepage/stalepage/reports/check"
@@ -102,11 +102,11 @@ func heaviestFirst(cases []incidents.Case) []int {
 		}
 		return tokens
 	}
-	order := make([]int, len(cases))
+	order, weights := make([]int, len(cases)), make([]int, len(cases))
 	for i := range order {
-		order[i] = i
+		order[i], weights[i] = i, weight(cases[i])
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight(cases[b]), weight(cases[a])) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
 	return order
 }
 
@@ -147,7 +147,7 @@ func runVariant(kit *harness.Kit, c incidents.Case, o Options) (Variant, error) 
 		return Variant{}, err
 	}
 	holds := newHoldTimes(c.Traffic, o.Seed)
-	options := harness.Options{Sinks: []journal.Sink{holds.observe}, HugePages: largePools(c)}
+	options := harness.Options{Sinks: []journal.Sink{holds.observe}}
 	if o.Folder != "" {
 		name := strings.Join([]string{c.Incident.Name, strings.ReplaceAll(c.Scale.Name, "/", "-"), c.Variant.Name}, "-")
 		options.Journal = filepath.Join(o.Folder, name+journal.Extension)
@@ -177,40 +177,32 @@ func runVariant(kit *harness.Kit, c incidents.Case, o Options) (Variant, error) 
 	return v, nil
 }
 
-// largePools reports whether any pool is large enough for huge pages to matter.
-func largePools(c incidents.Case) bool {
-	const enoughTokens = 1 << 17
-	return slices.ContainsFunc(c.Cluster.Models, func(m config.Model) bool {
-		return max(m.Prefill.MaxTotalNumTokens, m.Decode.MaxTotalNumTokens) >= enoughTokens
-	})
-}
-
 // holdTimes measures how long decode holds the incident's reservations.
 type holdTimes struct {
-	rooms   map[uint64]int64 // of the incident, to the tick of the reservation
-	longest int64
+	rooms   map[wire.Room]wire.Tick // of the incident, to the tick of the reservation
+	longest wire.Tick
 }
 
 func newHoldTimes(t traffic.Trace, seed uint64) *holdTimes {
-	h := &holdTimes{rooms: map[uint64]int64{}}
+	h := &holdTimes{rooms: map[wire.Room]wire.Tick{}}
 	for _, r := range t.Requests {
 		if r.Kind == traffic.KindIncident {
-			h.rooms[uint64(traffic.Room(seed, r.Index))] = -1
+			h.rooms[traffic.Room(seed, r.Index)] = -1
 		}
 	}
 	return h
 }
 
 func (h *holdTimes) observe(e *event.Event) {
-	since, ours := h.rooms[uint64(e.Room)]
-	if !ours || e.Source.Role.String() != "decode" {
+	since, ours := h.rooms[e.Room]
+	if !ours || e.Source.Role != wire.Decode {
 		return
 	}
 	switch {
 	case e.Kind == event.PagesReserved:
-		h.rooms[uint64(e.Room)] = int64(e.Tick)
+		h.rooms[e.Room] = e.Tick
 	case e.Kind == event.PagesReleased && since >= 0:
-		h.longest = max(h.longest, int64(e.Tick)-since)
+		h.longest = max(h.longest, e.Tick-since)
 	}
 }
 

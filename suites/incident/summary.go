@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 
+	"github.com/stalepage/stalepage/engine/wire"
 	"github.com/stalepage/stalepage/fixtures/incidents"
 	"github.com/stalepage/stalepage/fixtures/traffic"
 	"github.com/stalepage/stalepage/reports/check"
@@ -56,8 +57,8 @@ type Variant struct {
 	Others      int `json:"others"`
 	OthersExact int `json:"others_exact"`
 	// HoldTicksMax is the longest that decode held a reservation of the incident, in ticks.
-	HoldTicksMax int64   `json:"hold_ticks_max"`
-	WallSeconds  float64 `json:"wall_seconds"`
+	HoldTicksMax wire.Tick `json:"hold_ticks_max"`
+	WallSeconds  float64   `json:"wall_seconds"`
 	// Journal is the path of the variant's journal; JournalError says why it is not complete.
 	Journal      string `json:"journal,omitempty"`
 	JournalError string `json:"journal_error,omitempty"`
