@@ -72,6 +72,16 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return err
 }
 
+// WorstOf is the worst outcome that was counted at least once; Correct if none was.
+func WorstOf(counts [Outcomes]int) Outcome {
+	for o := Outcomes - 1; o > 0; o-- {
+		if counts[o] > 0 {
+			return Outcome(o)
+		}
+	}
+	return Correct
+}
+
 // Bad reports whether the client was answered, and not with what its prompt has.
 func (o Outcome) Bad() bool { return o >= Garbage }
 

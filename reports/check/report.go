@@ -31,14 +31,7 @@ func (r *Report) Result(check string) (Result, bool) {
 }
 
 // Worst is the worst outcome of any request; Correct if there was none.
-func (r *Report) Worst() Outcome {
-	for o := Outcomes - 1; o > 0; o-- {
-		if r.Outcomes[o] > 0 {
-			return Outcome(o)
-		}
-	}
-	return Correct
-}
+func (r *Report) Worst() Outcome { return WorstOf(r.Outcomes) }
 
 // RequestResult is what became of one request.
 type RequestResult struct {

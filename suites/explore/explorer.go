@@ -35,19 +35,10 @@ type Result struct {
 }
 
 // Bad reports whether some client was answered, and not with what its prompt has.
-func (r *Result) Bad() bool {
-	return r.Outcomes[check.Leak]+r.Outcomes[check.Stale]+r.Outcomes[check.Garbage] > 0
-}
+func (r *Result) Bad() bool { return r.Worst().Bad() }
 
 // Worst is the worst outcome of any request.
-func (r *Result) Worst() check.Outcome {
-	for o := check.Outcomes - 1; o > 0; o-- {
-		if r.Outcomes[o] > 0 {
-			return check.Outcome(o)
-		}
-	}
-	return check.Correct
-}
+func (r *Result) Worst() check.Outcome { return check.WorstOf(r.Outcomes) }
 
 // String says it in one line.
 func (r *Result) String() string {
@@ -119,7 +110,7 @@ func (x *Explorer) make(c harness.Case, o harness.Options) (Result, error) {
 	}
 	r := Result{
 		Case: c, Outcomes: made.Report.Outcomes, Verdict: made.Report.Verdict, Fired: fired(made.Faults),
-		Stuck: made.Rest.Steps >= StepsMax, PagesQuarantined: made.Report.PagesQuarantined, Steps: made.Rest.Steps,
+		Stuck: made.Rest.Stuck, PagesQuarantined: made.Report.PagesQuarantined, Steps: made.Rest.Steps,
 		Events: made.Report.Events,
 	}
 	for _, result := range made.Report.Results {
